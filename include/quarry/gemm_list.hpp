@@ -41,9 +41,9 @@ Result<ListSchedule> parse_list_schedule(std::string_view word);
 /// `sizes` and `leading` may be in device memory. They are read when the kernel runs, and do not change what
 /// is launched: a CUDA graph can be replayed with other sizes. Sizes that make no sense are clamped, so that
 /// nothing outside of the bounds is touched: extents to [0, bound], leading dimensions to [length of a line,
-/// the view's]. The host executor refuses such sizes instead, with a message that names the problem,
-/// unless `clamp_host_sizes` is set. Problems without rows or columns are skipped, their pointers are not
-/// looked at; K = 0 writes the epilogue of 0.
+/// the view's]; with gated pairs, N is rounded down to whole pairs. The host executor refuses such sizes
+/// instead, with a message that names the problem, unless `clamp_host_sizes` is set. Problems without rows or
+/// columns are skipped, their pointers are not looked at; K = 0 writes the epilogue of 0.
 ///
 /// Not there yet: a bias for each problem in the standard epilogue (a bias, or a scale, is the same for all
 /// problems, which use as much of it as they have rows or columns; an expression may have one for each),
@@ -56,7 +56,9 @@ struct GemmListArguments {
   /// Same type and extents as `out`; may be `out` itself, with the same leading dimensions. Needed when beta
   /// is not 0.
   std::optional<TensorView> c = std::nullopt;
-  TensorView out;  ///< G x M x N
+  /// G x M x N; of an expression with gated pairs, N is half of B's columns, which `sizes` and the bounds
+  /// count.
+  TensorView out;
   /// G x 3 numbers of type s32, rows next to each other: M, N and K of each problem. In the same kind of
   /// memory as the other operands: in device, managed or pinned memory where these are on a device.
   TensorView sizes;
@@ -80,7 +82,8 @@ struct GemmListArguments {
   /// batches, too; their lines are as far apart as their views say.
   Epilogue epilogue = {};
   /// The 3 G numbers of `sizes` in host memory, where the host knows them. Read during the call alone. A hint
-  /// for the ranking, unless `schedule` is host. Empty: as if all problems were as large as the bounds.
+  /// for the ranking, unless `schedule` is host, or kernels that copy pieces of a row-major B compute gated
+  /// pairs. Empty: as if all problems were as large as the bounds.
   std::span<const std::int32_t> host_sizes = {};
   /// `host` needs `host_sizes`, which are then a promise, for all runs of a plan or a captured graph: where
   /// `sizes` say something else on a device, tiles may be left out. Nothing outside of the bounds is touched.

@@ -58,6 +58,8 @@ struct GivenExpression {
   /// Where the rows of the output belong to so many groups, of which each may have its own values of columns:
   /// these vectors are a batch, and nothing else is. 0: there are no such groups.
   std::int64_t column_entries = 0;
+  /// The output may be an array of pointers with gated pairs and reductions, too.
+  bool takes_arrays = false;
 
   explicit operator bool() const { return expression != nullptr; }
 };

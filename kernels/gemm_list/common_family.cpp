@@ -14,12 +14,13 @@ GemmProfile CommonListFamily::profile(const void* config, const DeviceModel& dev
   return gemm_profile(traits(config), block_cost(config, device), device);
 }
 
-Status CommonListFamily::supports(const GemmProfile& kernel, const GemmListProblem&,
+Status CommonListFamily::supports(const GemmProfile& kernel, const GemmListProblem& problem,
                                   const DeviceModel& device) const {
   const int needed = kernel.traits.shared_memory;
-  if (needed <= device.shared_memory_per_block) return {};
-  return {StatusCode::unsupported, Reason::shared_memory, Operand::none, needed,
-          device.shared_memory_per_block};
+  if (needed > device.shared_memory_per_block)
+    return {StatusCode::unsupported, Reason::shared_memory, Operand::none, needed,
+            device.shared_memory_per_block};
+  return problem.gemm.wide.has_any() ? check_wide(kernel.traits, problem.gemm) : Status();
 }
 
 Account CommonListFamily::account(const GemmProfile& kernel, const GemmListProblem& problem) const {

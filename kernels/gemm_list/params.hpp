@@ -55,6 +55,26 @@ constexpr ListExtents clamped_extents(const GemmParams& bounds, const ListExtent
           clamped_extent(given.k, bounds.k)};
 }
 
+/// What N is a multiple of in a problem with gated pairs: a power of two. Pairs in blocks of eight columns of
+/// B come as two blocks. The second of two halves of a row-major B begins where a copy may.
+/// @param alignment that a kernel needs of B; 0: none
+constexpr int pair_unit(bool eights, Layout b, int alignment) {
+  if (eights) return 16;
+  return b == Layout::row && alignment > 1 ? 2 * alignment : 2;
+}
+
+/// The extents of a problem whose N counts whole units, whatever it says. @param unit a power of two
+constexpr ListExtents in_units(ListExtents own, int unit) {
+  own.n &= -unit;
+  return own;
+}
+
+/// The extents of a problem with gated pairs, of which the output has half of B's columns.
+constexpr ListExtents with_half_columns(ListExtents own) {
+  own.n /= 2;
+  return own;
+}
+
 constexpr bool is_by_columns(const ListParams& list, ListMatrix matrix) {
   return (list.by_columns >> static_cast<int>(matrix) & 1U) != 0;
 }
@@ -94,6 +114,7 @@ constexpr ListOperands operands_with_leading(const GemmParams& gemm, const ListP
 }
 
 /// The parameters of the batch, with the problem's own leading dimensions of C and the output.
+/// @param own extents of these
 /// @param c and out as they were given
 constexpr GemmParams outputs_with_leading(const GemmParams& bounds, const ListParams& list,
                                           const ListExtents& own, int c, int out) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "gemm/host.hpp"
 
@@ -51,6 +52,27 @@ Sums sums_of(const GemmListProblem& problem, Tile tile) {
 int rounded(double value) { return static_cast<int>(std::lround(std::max(value, 1.0))); }
 
 }  // namespace
+
+Status check_halves(const GemmTraits& kernel, const GemmListProblem& problem) {
+  const WideNeeds& wide = problem.gemm.wide;
+  const int alignment = kernel.alignment.b;
+  if (!wide.gated || wide.eights || kernel.layouts.b != Layout::row || alignment <= 1) return {};
+  const std::string halves = "The halves of operand `b` are a gated pair: ";
+  if (problem.host_sizes == nullptr) {
+    return {StatusCode::unsupported,
+            halves + "a kernel that needs a multiple of " + std::to_string(alignment) +
+                " columns each must know the problems' N, and `host_sizes` is empty"};
+  }
+  const GemmParams bounds = bounds_of(problem.gemm);
+  for (int i = 0; i < problem.gemm.batch; ++i) {
+    const int columns = host_extents(problem, bounds, i).n / 2;
+    if (columns % alignment == 0) continue;
+    return {StatusCode::unsupported, halves + "expected a multiple of " + std::to_string(alignment) +
+                                         " columns each, got " + std::to_string(columns) + " in problem " +
+                                         std::to_string(i)};
+  }
+  return {};
+}
 
 EqualProblems equal_problems(const GemmListProblem& problem, Tile tile) {
   EqualProblems equal = {problem.gemm, 1};

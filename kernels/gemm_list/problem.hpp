@@ -4,8 +4,10 @@
 #include <cstdint>
 
 #include "gemm/problem.hpp"
+#include "gemm/profile.hpp"
 #include "gemm_list/params.hpp"
 #include "quarry/account.hpp"
+#include "quarry/status.hpp"
 
 namespace quarry {
 
@@ -22,11 +24,21 @@ struct GemmListProblem {
   bool host_schedule = false;
 };
 
+/// What N of each problem is a multiple of, whichever kernel computes it; 1 without gated pairs.
+inline int least_unit(const GemmListProblem& problem) {
+  const WideNeeds& wide = problem.gemm.wide;
+  return wide.gated ? pair_unit(wide.eights, Layout::column, 1) : 1;
+}
+
 /// Extents of a problem whose sizes the host knows. @pre it does
 inline ListExtents host_extents(const GemmListProblem& problem, const GemmParams& bounds, int number) {
   const std::int32_t* const row = problem.host_sizes + static_cast<std::int64_t>(number) * list_extents;
-  return clamped_extents(bounds, {row[0], row[1], row[2]});
+  return in_units(clamped_extents(bounds, {row[0], row[1], row[2]}), least_unit(problem));
 }
+
+/// Whether a kernel that copies pieces, or boxes, of a row-major B takes the halves of gated pairs: of each
+/// problem, the second half must begin where a copy may, so the host must know the sizes.
+Status check_halves(const GemmTraits& kernel, const GemmListProblem& problem);
 
 /// What ranking takes for the problem: equal problems as a batch, and how many tiles of a kernel the list has
 /// for each that the batch has.

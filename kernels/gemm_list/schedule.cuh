@@ -37,7 +37,8 @@ struct SingleBlocks {
 /// lane each: so many problems cost no more than a few reads one after another. Each warp walks on its own,
 /// all lanes together.
 /// @tparam Params as GemmListParams @tparam Blocks which walk together: SingleBlocks, or clusters
-template <class Params, class Blocks = SingleBlocks>
+/// @tparam unit what N counts in
+template <class Params, class Blocks = SingleBlocks, int unit = 1>
 class ListWalk {
  public:
   QUARRY_DEVICE ListWalk(const Params& params, Tile tile)
@@ -129,6 +130,7 @@ class ListWalk {
       const int* const row = params_.list.sizes + number * list_extents;
       extents_ = clamped_extents(params_.gemm, {arch::global_load<int>(row), arch::global_load<int>(row + 1),
                                                 arch::global_load<int>(row + 2)});
+      if constexpr (unit > 1) extents_ = in_units(extents_, unit);
     }
     tile_end_ = tiles(extents_);
     QUARRY_ROLLED
@@ -172,10 +174,10 @@ QUARRY_DEVICE GemmParams outputs_of(const GemmListParams& params, const ListEntr
   return outputs_with_leading(params.gemm, list, problem.extents, c, out);
 }
 
-/// Calls `compute(work)` for each tile that is the block's.
-template <Tile tile, class Compute>
+/// Calls `compute(work)` for each tile that is the block's. @tparam unit as of ListWalk
+template <Tile tile, int unit = 1, class Compute>
 QUARRY_DEVICE void for_each_list_tile(const GemmListParams& params, const Compute& compute) {
-  ListWalk walk(params, tile);
+  ListWalk<GemmListParams, SingleBlocks, unit> walk(params, tile);
   QUARRY_ROLLED
   while (walk.advance()) compute(walk.work());
 }

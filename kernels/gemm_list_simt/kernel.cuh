@@ -2,6 +2,7 @@
 /// tiles of all problems, and compute each as gemm_simt does.
 #pragma once
 
+#include "gemm_list/pairs.cuh"
 #include "gemm_list/schedule.cuh"
 #include "gemm_list_simt/config.hpp"
 #include "gemm_simt/kernel.cuh"
@@ -18,13 +19,20 @@ QUARRY_DEVICE void compute(const Params& params, const ListWork& work, arch::Sha
   if (work.k_tiles > 0) {
     const ListOperands operands = operands_of(params, work, {1, 1});
     const OperandPart a = part_of_a(operands.a, work, config.tile);
-    const OperandPart b = part_of_b(operands.b, work, config.tile);
-    const int k_left = work.k();
-    gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles,
-                                thread_row, thread_column, sums, [](int) {});
+    if constexpr (has_halves<Epilogue>()) {
+      const OperandPart b = gated_part_of_b(operands.b, work, config.tile);
+      const int k_left = work.k();
+      gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left),
+                                  work.k_tiles, thread_row, thread_column, sums, [](int) {});
+    } else {
+      const OperandPart b = part_of_b(operands.b, work, config.tile);
+      const int k_left = work.k();
+      gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left),
+                                  work.k_tiles, thread_row, thread_column, sums, [](int) {});
+    }
   }
-  gemm_simt::write_sums<config, Epilogue>(outputs_of(params, work), memory, work, thread_row, thread_column,
-                                          sums);
+  gemm_simt::write_sums<config, Epilogue>(outputs_of(params, output_entry<Epilogue>(work)), memory, work,
+                                          thread_row, thread_column, sums);
 }
 
 /// The same with scales of operands.
@@ -42,7 +50,8 @@ QUARRY_DEVICE void compute(const ScaledGemmListParams& params, const ListWork& w
 template <Config config, class Epilogue, class Params>
 QUARRY_DEVICE void compute_list(const Params& params) {
   const arch::SharedAddress memory = arch::shared_memory();
-  for_each_list_tile<config.tile>(
+  constexpr int unit = list_unit<Epilogue>(config.layouts.b, 1);
+  for_each_list_tile<config.tile, unit>(
       params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
 }
 

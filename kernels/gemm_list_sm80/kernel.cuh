@@ -2,6 +2,7 @@
 /// does.
 #pragma once
 
+#include "gemm_list/pairs.cuh"
 #include "gemm_list/schedule.cuh"
 #include "gemm_list_sm80/config.hpp"
 #include "gemm_sm80/kernel.cuh"
@@ -17,17 +18,25 @@ QUARRY_DEVICE void compute(const Params& params, const ListWork& work, arch::Sha
     const gemm_sm80::WarpReader<config> reader(gemm_sm80::warp_place<config>());
     const ListOperands operands = operands_of(params, work, config.alignment);
     const OperandLines a = operand_lines(part_of_a(operands.a, work, config.tile), S::a);
-    const OperandLines b = operand_lines(part_of_b(operands.b, work, config.tile), S::b);
-    gemm_sm80::mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums);
+    if constexpr (has_halves<Epilogue>()) {
+      const GatedLines b = gated_lines(gated_part_of_b(operands.b, work, config.tile), S::b);
+      gemm_sm80::mainloop<config>(reader, typename S::SourceA(a), typename S::GatedSourceB(b), work.k_tiles,
+                                  sums);
+    } else {
+      const OperandLines b = operand_lines(part_of_b(operands.b, work, config.tile), S::b);
+      gemm_sm80::mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums);
+    }
   }
-  gemm_sm80::write_sums<config, Epilogue, TileWriter>(outputs_of(params, work), work, memory, sums);
+  gemm_sm80::write_sums<config, Epilogue, TileWriter>(outputs_of(params, output_entry<Epilogue>(work)), work,
+                                                      memory, sums);
 }
 
 /// Computes the block's tiles.
 template <Config config, class Epilogue, class Params>
 QUARRY_DEVICE void compute_list(const Params& params) {
   const arch::SharedAddress memory = arch::shared_memory();
-  for_each_list_tile<config.tile>(
+  constexpr int unit = list_unit<Epilogue>(config.layouts.b, config.alignment.b);
+  for_each_list_tile<config.tile, unit>(
       params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
 }
 

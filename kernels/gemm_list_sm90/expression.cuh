@@ -2,15 +2,54 @@
 /// an entry for each problem, or one for all.
 #pragma once
 
+#include "gemm_list/pairs.cuh"
 #include "gemm_list_sm90/kernel.cuh"
 #include "gemm_sm90/expression.cuh"
 
+namespace quarry::gemm_sm90 {
+
+/// Of gated pairs, all of the kernel sees that there are some by its parameters' type. How they lie is known
+/// to those that walk, by their sources.
+template <Config config>
+struct WorkListOf<config, WithReductions<ListTensorGemmParams>> {
+  using Type = gemm_list_sm90::TensorList<config, 2>;
+};
+
+template <Config config>
+struct HandingOf<config, WithReductions<ListTensorGemmParams>>
+    : HandsOver<config, WithReductions<ListTensorGemmParams>, gemm_list_sm90::TensorWorkWords<true>> {
+  using HandsOver<config, WithReductions<ListTensorGemmParams>,
+                  gemm_list_sm90::TensorWorkWords<true>>::HandsOver;
+};
+
+}  // namespace quarry::gemm_sm90
+
 namespace quarry::gemm_list_sm90 {
+
+/// The code of an expression with gated pairs or reductions behind the parameters of a list.
+template <class Code>
+struct WideListCode : Code {
+  template <class>
+  using Parameters = WithReductions<ListTensorGemmParams>;
+};
 
 /// Both steps of a launch: the first one, too, has the expression compiled in, and does not use it.
 template <Config config, class Code>
 QUARRY_DEVICE void kernel(const WithExpression<ListTensorGemmParams>& params) {
   run_step<config, CodeBehind<Code, ListTensorGemmParams>>(params, nullptr);
+}
+
+/// The same of an expression with gated pairs or reductions of groups of columns.
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithReductions<ListTensorGemmParams>& params) {
+  if constexpr (Code::is_gated) {
+    constexpr gemm_sm90::Config tile = tile_config(config);
+    constexpr int unit = list_unit<Code>(config.layouts.b, config.alignment.b);
+    if (params.makes_maps) return run_first_step<config, unit>(params);
+    gemm_sm90::run<tile, WideListCode<Code>, ListSources<tile, unit, has_halves<Code>()>>(params, nullptr);
+  } else {
+    run_step<config, WideListCode<Code>>(params, nullptr);
+  }
 }
 
 }  // namespace quarry::gemm_list_sm90

@@ -17,7 +17,7 @@ using Params = ListTensorGemmParams;
 
 static_assert(expression_is_last<Params>);
 // A launch has two steps.
-static_assert(2 * (sizeof(WithExpression<Params>) + alignof(TensorMap)) <= Launch::most_image);
+static_assert(2 * (sizeof(WithReductions<Params>) + alignof(TensorMap)) <= Launch::most_image);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 

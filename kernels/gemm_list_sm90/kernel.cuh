@@ -11,15 +11,18 @@
 
 namespace quarry::gemm_list_sm90 {
 
+/// The first step. @tparam unit as of make_maps
+template <Config config, int unit = 1>
+QUARRY_DEVICE void run_first_step(const Params& params) {
+  arch::wait_for_earlier_kernels();  // which may still copy by the maps of another run
+  arch::let_later_kernels_start();
+  make_maps<config, unit>(params, arch::shared_memory());
+}
+
 /// One of the steps. @param scales null in kernels that take none
 template <Config config, class Epilogue>
 QUARRY_DEVICE void run_step(const Params& params, const GemmScaleParams* scales) {
-  if (params.makes_maps) {
-    arch::wait_for_earlier_kernels();  // which may still copy by the maps of another run
-    arch::let_later_kernels_start();
-    make_maps<config>(params, arch::shared_memory());
-    return;
-  }
+  if (params.makes_maps) return run_first_step<config>(params);
   constexpr gemm_sm90::Config tile = tile_config(config);
   gemm_sm90::run<tile, Epilogue, ListSources<tile>>(params, scales);
 }

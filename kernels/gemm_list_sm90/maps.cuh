@@ -24,7 +24,7 @@ QUARRY_DEVICE int given_leading(const Params& params, int problem, ListMatrix ma
   return arch::global_load<int>(leading_at(params.list, problem, matrix));
 }
 
-/// A problem's output as the batch entry `problem` of a batch.
+/// A problem's output as the batch entry `problem` of a batch. @param own extents of the output
 QUARRY_DEVICE MatrixParams output_of(const Params& params, int problem, const ListExtents& own) {
   if (params.list.leading == nullptr) return params.gemm.out;
   return with_leading(params.gemm.out, is_by_columns(params.list, ListMatrix::out),
@@ -32,7 +32,7 @@ QUARRY_DEVICE MatrixParams output_of(const Params& params, int problem, const Li
 }
 
 /// Whether the engine can store a problem's output: it writes chunks of 16 bytes as a whole, which the end of
-/// a line must not cut.
+/// a line must not cut. @param own extents of the output
 template <class Out>
 QUARRY_DEVICE bool has_boxes(const Params& params, const ListExtents& own, const MatrixParams& output) {
   constexpr int elements = 16 / sizeof(Out);
@@ -51,8 +51,8 @@ QUARRY_DEVICE MatrixLines lines_of(const MatrixParams& matrix, int entry, bool b
 }
 
 /// Makes a map of a problem, where somebody will copy by it; by a warp. @param scratch as make_tensor_map
-/// needs it
-template <Config config>
+/// needs it @tparam gated the output has half of B's columns
+template <Config config, bool gated>
 QUARRY_DEVICE void make_map(const Params& params, const ListEntry& problem, Map which,
                             arch::SharedAddress scratch) {
   using Out = Element<config.types.out>;
@@ -62,9 +62,10 @@ QUARRY_DEVICE void make_map(const Params& params, const ListEntry& problem, Map 
   const ListExtents& own = problem.extents;
   if (own.m == 0 || own.n == 0) return;
   if (which == Map::out) {
-    const MatrixParams out = output_of(params, problem.batch, own);
-    if (has_boxes<Out>(params, own, out))
-      make(params.out, lines_of<Out>(out, problem.batch, true, own.m, own.n));
+    const ListExtents of_output = gated ? with_half_columns(own) : own;
+    const MatrixParams out = output_of(params, problem.batch, of_output);
+    if (has_boxes<Out>(params, of_output, out))
+      make(params.out, lines_of<Out>(out, problem.batch, true, of_output.m, of_output.n));
     return;
   }
   if (own.k == 0) return;
@@ -80,7 +81,8 @@ QUARRY_DEVICE void make_map(const Params& params, const ListEntry& problem, Map 
 
 /// Makes the maps of all problems, a warp one at a time: nobody multiplies before the last one is there.
 /// @param memory of the block, of which each warp uses 128 bytes
-template <Config config>
+/// @tparam unit what N counts in; 1 without gated pairs
+template <Config config, int unit>
 QUARRY_DEVICE void make_maps(const Params& params, arch::SharedAddress memory) {
   constexpr int warps = threads(config) / 32;
   const int warp = arch::thread_index() / 32;
@@ -90,11 +92,12 @@ QUARRY_DEVICE void make_maps(const Params& params, arch::SharedAddress memory) {
   for (long long i = static_cast<long long>(warps) * arch::block_index() + warp; i < all; i += at_once) {
     const auto number = static_cast<int>(i / list_maps);
     const int* const row = params.list.sizes + static_cast<long long>(number) * list_extents;
-    const ListExtents own = clamped_extents(
+    const ListExtents given = clamped_extents(
         params.gemm,
         {arch::global_load<int>(row), arch::global_load<int>(row + 1), arch::global_load<int>(row + 2)});
-    make_map<config>(params, {number, own}, static_cast<Map>(i % list_maps),
-                     memory + warp * static_cast<int>(sizeof(TensorMap)));
+    const ListExtents own = unit > 1 ? in_units(given, unit) : given;
+    make_map<config, (unit > 1)>(params, {number, own}, static_cast<Map>(i % list_maps),
+                                 memory + warp * static_cast<int>(sizeof(TensorMap)));
   }
 }
 

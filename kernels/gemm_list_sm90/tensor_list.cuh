@@ -10,7 +10,9 @@
 
 namespace quarry::gemm_list_sm90 {
 
-/// A problem whose matrices have maps of their own, each of one entry.
+/// A problem whose matrices have maps of their own, each of one entry. @tparam gated the output has half of
+/// B's columns
+template <bool gated>
 struct TensorEntry : ListEntry {
   static constexpr bool has_neighbours = false;
 
@@ -20,8 +22,10 @@ struct TensorEntry : ListEntry {
 
   QUARRY_DEVICE OperandBase a() const { return {0, 0, 0}; }
   QUARRY_DEVICE OperandBase b() const { return {0, 0, 0}; }
+  QUARRY_DEVICE ListExtents of_output() const { return gated ? with_half_columns(extents) : extents; }
 };
-using TensorWork = WorkOf<TensorEntry>;
+template <bool gated>
+using TensorWork = WorkOf<TensorEntry<gated>>;
 
 /// The clusters of a grid.
 template <gemm_sm90::Config config>
@@ -34,10 +38,11 @@ struct Clusters {
 
 /// The work of a block: tiles problem by problem. Each warp that copies walks the same list on its own, all
 /// lanes together. Those that multiply are told (handed_list.cuh).
-template <gemm_sm90::Config config>
+/// @tparam unit what N counts in; 1 without gated pairs
+template <gemm_sm90::Config config, int unit = 1>
 class TensorList {
  public:
-  using Work = TensorWork;
+  using Work = TensorWork<(unit > 1)>;
   static constexpr bool needs_warp = true;
 
   QUARRY_DEVICE TensorList(const Params& params, const gemm_sm90::ClusterPlace& place)
@@ -53,8 +58,9 @@ class TensorList {
   QUARRY_DEVICE Work current() const {
     const int problem = walk_.problem();
     const ListExtents own = walk_.extents();
+    const ListExtents of_output = unit > 1 ? with_half_columns(own) : own;
     const bool by_boxes =
-        has_boxes<Element<config.types.out>>(params_, own, output_of(params_, problem, own));
+        has_boxes<Element<config.types.out>>(params_, of_output, output_of(params_, problem, of_output));
     Work work = {{{problem, own}, params_, by_boxes, problem != problem_before_}, 0, 0, 0, 0, 0};
     const TilePlace of_cluster = place_in_bands<band>(static_cast<unsigned>(walk_.tile(own)),
                                                       static_cast<unsigned>(walk_.parts(own.m, together.m)),
@@ -72,23 +78,24 @@ class TensorList {
 
   const Params& params_;
   const gemm_sm90::ClusterPlace& place_;
-  ListWalk<Params, Clusters<config>> walk_;
+  ListWalk<Params, Clusters<config>, unit> walk_;
   bool has_more_;
   int problem_before_ = -1;
 };
 
 /// A tile on its way to those that multiply.
+template <bool gated>
 struct TensorWorkWords {
-  QUARRY_DEVICE static gemm_sm90::WorkWords pack(const TensorWork& work) {
+  QUARRY_DEVICE static gemm_sm90::WorkWords pack(const TensorWork<gated>& work) {
     const int flags = (work.by_boxes ? 1 : 0) | (work.is_first ? 2 : 0);
     return {{work.batch, work.extents.m, work.extents.n, work.extents.k},
             {work.tile_m, work.tile_n, work.k_tiles, flags}};
   }
-  QUARRY_DEVICE static TensorWork unpack(const Params& params, const gemm_sm90::WorkWords& words) {
+  QUARRY_DEVICE static TensorWork<gated> unpack(const Params& params, const gemm_sm90::WorkWords& words) {
     const auto& problem = words.first.v;
     const auto& tile = words.second.v;
     const ListEntry entry = {problem[0], {problem[1], problem[2], problem[3]}};
-    TensorWork work = {{entry, params, (tile[3] & 1) != 0, (tile[3] & 2) != 0}, 0, 0, 0, 0, 0};
+    TensorWork<gated> work = {{entry, params, (tile[3] & 1) != 0, (tile[3] & 2) != 0}, 0, 0, 0, 0, 0};
     work.tile_m = tile[0];
     work.tile_n = tile[1];
     work.k_tiles = tile[2];
@@ -96,16 +103,42 @@ struct TensorWorkWords {
   }
 };
 
+/// What copies B, and which part of it a tile needs. @tparam halves of gated pairs that lie in halves of each
+/// problem's columns
+template <gemm_sm90::OperandBox box, bool halves>
+struct PartOfB {
+  using Source = gemm_sm90::BoxSource<box>;
+
+  template <class Work>
+  QUARRY_DEVICE static OperandPart of(const MatrixParams& b, const Work& work, Tile tile) {
+    return part_of_b(b, work, tile);
+  }
+};
+template <gemm_sm90::OperandBox box>
+struct PartOfB<box, true> {
+  using Source = gemm_sm90::GatedBoxSource<box>;
+
+  template <class Work>
+  QUARRY_DEVICE static OperandPart of(const MatrixParams& b, const Work& work, Tile tile) {
+    return gated_part_of_b(b, work, tile);
+  }
+};
+
 /// The sources of a tile, by its problem's maps. These are acquired at the first of the problem's tiles: all
 /// later copies of the thread come after that.
-template <gemm_sm90::Config config>
-struct ListSources : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm90::box_b(config)>> {
-  QUARRY_DEVICE ListSources(const Params& params, const TensorWork& work,
-                            const gemm_sm90::ClusterPlace& place)
-      : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm90::box_b(config)>>{
+/// @tparam unit what N counts in @tparam halves as of PartOfB
+template <gemm_sm90::Config config, int unit = 1, bool halves = false>
+struct ListSources
+    : gemm_sm90::TileSources<config, typename PartOfB<gemm_sm90::box_b(config), halves>::Source> {
+  using List = TensorList<config, unit>;
+  using OfB = PartOfB<gemm_sm90::box_b(config), halves>;
+
+  template <class Work>
+  QUARRY_DEVICE ListSources(const Params& params, const Work& work, const gemm_sm90::ClusterPlace& place)
+      : gemm_sm90::TileSources<config, typename OfB::Source>{
             {map_of(params, work.batch, Map::a), part_of_a(params.gemm.a, work, config.tile), place.n,
              gemm_sm90::sharers_of_a<config>(place)},
-            {map_of(params, work.batch, Map::b), part_of_b(params.gemm.b, work, config.tile), place.m,
+            {map_of(params, work.batch, Map::b), OfB::of(params.gemm.b, work, config.tile), place.m,
              gemm_sm90::sharers_of_b<config>(place)}} {
     if (work.k_tiles == 0 || !work.is_first) return;
     arch::acquire_tensor_map(map_of(params, work.batch, Map::a));
@@ -124,21 +157,21 @@ struct WorkListOf<config, ListTensorGemmParams> {
 
 template <Config config>
 struct HandingOf<config, ListTensorGemmParams>
-    : HandsOver<config, ListTensorGemmParams, gemm_list_sm90::TensorWorkWords> {
-  using HandsOver<config, ListTensorGemmParams, gemm_list_sm90::TensorWorkWords>::HandsOver;
+    : HandsOver<config, ListTensorGemmParams, gemm_list_sm90::TensorWorkWords<false>> {
+  using HandsOver<config, ListTensorGemmParams, gemm_list_sm90::TensorWorkWords<false>>::HandsOver;
 };
 
 /// A problem's matrix is an entry of what the launch has: at a stride, or where an array says.
-template <>
-struct MatricesOf<gemm_list_sm90::TensorWork> {
-  using Work = gemm_list_sm90::TensorWork;
+template <bool gated>
+struct MatricesOf<gemm_list_sm90::TensorWork<gated>> {
+  using Work = gemm_list_sm90::TensorWork<gated>;
   static constexpr bool are_own = true;
 
   QUARRY_DEVICE static const TensorMap& out_map(const Work& work) {
     return gemm_list_sm90::map_of(work.params, work.batch, gemm_list_sm90::Map::out);
   }
   QUARRY_DEVICE static MatrixParams out(const TensorGemmParams& /*params*/, const Work& work) {
-    return beside(gemm_list_sm90::output_of(work.params, work.batch, work.extents), work);
+    return beside(gemm_list_sm90::output_of(work.params, work.batch, work.of_output()), work);
   }
   QUARRY_DEVICE static MatrixParams c(const TensorGemmParams& params, const Work& work) {
     const ListParams& list = work.params.list;

@@ -182,6 +182,18 @@ struct MatrixSources : TileSources<config, BoxSource<box_b(config)>> {
             {params.b, part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)}} {}
 };
 
+/// The list that is walked by those which copy: WorkListOf the parameters, but where the sources have one of
+/// their own, of the same kind of work.
+template <Config config, class Params, class Sources>
+struct WalkedList {
+  using Type = typename WorkListOf<config, Params>::Type;
+};
+template <Config config, class Params, class Sources>
+requires requires { typename Sources::List; }
+struct WalkedList<config, Params, Sources> {
+  using Type = typename Sources::List;
+};
+
 /// What is to be done beside copies: nothing, but in a family whose work needs more, by its parameters.
 template <Config config, class Params>
 struct BesideCopies {
@@ -219,7 +231,7 @@ QUARRY_DEVICE void fill(Pipeline<config>& pipeline, const Work& work, Sources& s
 /// to this one's barriers, which must not be gone. @tparam Sources such as MatrixSources
 template <Config config, class Sources, class Params>
 QUARRY_DEVICE void produce(const Params& params, arch::SharedAddress memory, const ClusterPlace& place) {
-  using List = typename WorkListOf<config, Params>::Type;
+  using List = typename WalkedList<config, Params, Sources>::Type;
   constexpr bool has_stages = has_source_stages(config) && may_fetch_boxes<typename List::Work>;
   const bool copies = !List::needs_warp || arch::lane_index() == 0;
   const bool fetches = has_stages && fetches_source<config>(params);

@@ -8,6 +8,7 @@
 #include "gemm_sm90/expression_sums.cuh"
 #include "gemm_sm90/expression_vectors.cuh"
 #include "gemm_sm90/kernel.cuh"
+#include "gemm_sm90/work_matrices.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -23,6 +24,7 @@ constexpr bool reads_vectors_ahead = Code::Values::group_count > 0 && !Code::is_
 
 template <Config config, class Code, class Work>
 class WideStore {
+  using Matrices = MatricesOf<Work>;
   static constexpr bool gated = Code::is_gated;
   static constexpr OutputBox box = box_out(config);
   static constexpr int tile_columns = gated ? config.tile.n / 2 : config.tile.n;
@@ -78,7 +80,9 @@ class WideStore {
   QUARRY_DEVICE void skip() {
     if constexpr (has_vectors) vectors_.advance();
   }
-  QUARRY_DEVICE void start(const Work& /*work*/) const {}
+  QUARRY_DEVICE void start([[maybe_unused]] const Work& work) {
+    if constexpr (Matrices::are_own) maps_.acquire(work);
+  }
   QUARRY_DEVICE static constexpr int stages() { return 0; }
 
   /// Stores a tile's sums.
@@ -139,22 +143,35 @@ class WideStore {
   QUARRY_DEVICE static int all_columns(const Work& work) { return gated ? work.n() / 2 : work.n(); }
 
   QUARRY_DEVICE void leave_box(arch::SharedAddress buffer, const Work& work, int index) {
-    const bool is_cut = Work::has_neighbours && work.m() - box_row(work, index) < OutputBox::rows;
-    if (params_.stores_boxes && !is_cut) {
-      const OperandBase base = work.out();
-      ring_.store(BoxAt{base.row + box_row(work, index), base.column + box_column(work, index), base.batch});
-      return;
+    if constexpr (Matrices::are_own) {
+      if (work.by_boxes)
+        return ring_.store(BoxAt{box_row(work, index), box_column(work, index), 0}, Matrices::out_map(work));
+      write_box_of(buffer, work, index, Matrices::out(params_, work));
+    } else {
+      const bool is_cut = Work::has_neighbours && work.m() - box_row(work, index) < OutputBox::rows;
+      if (params_.stores_boxes && !is_cut) {
+        const OperandBase base = work.out();
+        ring_.store(
+            BoxAt{base.row + box_row(work, index), base.column + box_column(work, index), base.batch});
+        return;
+      }
+      write_box_of(buffer, work, index, params_.gemm.out);
     }
+    if constexpr (Work::has_neighbours || Matrices::are_own) return ring_.pass();
+    ring_.advance();
+  }
+
+  /// Writes a box by the lanes.
+  QUARRY_DEVICE void write_box_of(arch::SharedAddress buffer, const Work& work, int index,
+                                  const MatrixParams& out) const {
     const int tile_row = strip_row(first_row_, index);
     const int tile_column = box_column(work, index) - work.tile_n * config.tile.n;
     if constexpr (gated) {
       const HalfWork<Work> half = {work};
-      write_box<config>(buffer, half, tile_row, tile_column, params_.gemm.out);
+      write_box<config>(buffer, half, tile_row, tile_column, out);
     } else {
-      write_box<config>(buffer, work, tile_row, tile_column, params_.gemm.out);
+      write_box<config>(buffer, work, tile_row, tile_column, out);
     }
-    if constexpr (Work::has_neighbours) return ring_.pass();
-    ring_.advance();
   }
 
   /// As ExpressionStore's.
@@ -358,6 +375,7 @@ class WideStore {
   BiasRing<config> vectors_;
   int warp_;       ///< among those that store a tile
   int first_row_;  ///< of the warp in its tile
+  OwnMaps<Work> maps_;
 };
 
 /// The kernel of an expression with gated pairs or reductions, in both steps.

@@ -127,7 +127,7 @@ Status check_out(const GivenExpression& given) {
   if (out_of(expression).extent != expression::Extent::element)
     return invalid(about_tensor(out_name) + "has a value for each element, and this expression reduces it: " +
                    quoted(expression.text()));
-  if (is_wide(expression) && out.is_pointer_array)
+  if (is_wide(expression) && out.is_pointer_array && !given.takes_arrays)
     return invalid(about_tensor(out_name) +
                    "is an array of pointers, which expressions with gated pairs or reductions do not take");
   const DType declared = out_of(expression).tensor.dtype;

@@ -18,10 +18,10 @@ Status execute_problem(const HostKernel& kernel, const ListedGemm& listed, const
 }  // namespace
 
 Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-               const OperandScales& scales, const GemmExpression* expression) {
+               const OperandScales& scales, const GemmExpression* expression, int unit) {
   try {
     std::vector<ListedGemm> problems;
-    if (Status s = list_problems(kernel, alignment, params, scales, expression, problems); !s) return s;
+    if (Status s = list_problems(kernel, alignment, params, scales, expression, unit, problems); !s) return s;
     if (Status s = check_list_overlaps(kernel, params, expression, problems); !s) return s;
     for (const ListedGemm& each : problems) {
       if (Status s = execute_problem(kernel, each, expression); !s) return s;

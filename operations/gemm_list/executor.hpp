@@ -13,7 +13,9 @@ namespace quarry::host {
 /// the execute of a GEMM does.
 /// @param alignment that the kernel needs @param scales of all problems
 /// @param expression in the place of the parameters' epilogue; null: none
+/// @param unit what N of a problem is a multiple of with gated pairs (pair_unit); 1: there
+/// are none
 Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-               const OperandScales& scales, const GemmExpression* expression = nullptr);
+               const OperandScales& scales, const GemmExpression* expression = nullptr, int unit = 1);
 
 }  // namespace quarry::host

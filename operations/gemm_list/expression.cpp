@@ -3,6 +3,7 @@
 #include <string>
 
 #include "basic/text.hpp"
+#include "gemm_list/params.hpp"
 #include "operations/common/expression/tensors.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/expression.hpp"
@@ -10,11 +11,24 @@
 namespace quarry::detail::gemm_list {
 
 GivenExpression given_expression(const GemmListArguments& args) {
-  return {.expression = &*args.expression, .tensors = args.tensors, .out = &args.out};
+  return {.expression = &*args.expression, .tensors = args.tensors, .out = &args.out, .takes_arrays = true};
+}
+
+std::int64_t product_columns(const GemmListArguments& args) {
+  const bool is_gated = args.expression && args.expression->is_gated();
+  return args.out.extents[args.out.rank - 1U] * (is_gated ? 2 : 1);
+}
+
+int least_pair_unit(const GemmListArguments& args) {
+  if (!args.expression || !args.expression->is_gated()) return 1;
+  return pair_unit(args.expression->pairs() == expression::Pairs::eights, Layout::column, 1);
 }
 
 Status check_kind(const GemmListArguments& args) {
-  return args.expression ? check_by_element(*args.expression, "kernels of lists of GEMMs") : Status();
+  if (!args.expression || !reduction_counts(*args.expression).has_lines()) return {};
+  return invalid(
+      "Reductions of rows, columns and all elements are not computed by kernels of lists of GEMMs: " +
+      quoted(args.expression->text()));
 }
 
 Status check_expression(const GemmListArguments& args, DType accumulator) {

@@ -1,6 +1,8 @@
-/// Expressions of lists of GEMMs: a GEMM's, of values of each element, whose tensors lie beside the bounds of
-/// all problems.
+/// Expressions of lists of GEMMs: a GEMM's, without reductions of whole lines, whose tensors lie beside the
+/// bounds of all problems.
 #pragma once
+
+#include <cstdint>
 
 #include "gemm/problem.hpp"
 #include "quarry/gemm_list.hpp"
@@ -11,7 +13,14 @@ namespace quarry::detail::gemm_list {
 /// The expression of arguments that have one.
 GivenExpression given_expression(const GemmListArguments& arguments);
 
-/// Refuses what no list computes, whatever the extents are: gated pairs and reductions.
+/// The bound of N: columns of B, of which gated pairs have twice as many as the output.
+/// @pre the output has a rank of 1 or more
+std::int64_t product_columns(const GemmListArguments& arguments);
+
+/// What N of each problem is a multiple of, whichever kernel computes it; 1 without gated pairs.
+int least_pair_unit(const GemmListArguments& arguments);
+
+/// Refuses what no list computes, whatever the extents are: reductions of rows, of columns and of all.
 Status check_kind(const GemmListArguments& arguments);
 
 /// Checks the expression and its tensors, or that there are no tensors without one, and nothing beside one.

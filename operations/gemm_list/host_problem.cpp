@@ -36,11 +36,11 @@ Status check_leading(int number, Operand name, int given, int line, int lines, l
 /// One problem of a list, as it is made and checked.
 class Maker {
  public:
-  Maker(const HostKernel& kernel, Alignment alignment, const GemmListParams& params, int number)
-      : kernel_(kernel), alignment_(alignment), params_(params), number_(number) {
+  Maker(const HostKernel& kernel, Alignment alignment, const GemmListParams& params, int unit, int number)
+      : kernel_(kernel), alignment_(alignment), params_(params), unit_(unit), number_(number) {
     const int* const row = params.list.sizes + static_cast<std::int64_t>(number) * list_extents;
     given_ = {row[0], row[1], row[2]};
-    own_ = clamped_extents(params.gemm, given_);
+    own_ = in_units(clamped_extents(params.gemm, given_), unit);
     if (params.list.leading == nullptr) return;
     const int* const leading = params.list.leading + static_cast<std::int64_t>(number) * list_matrices;
     for (int i = 0; i < list_matrices; ++i) leading_[i] = leading[i];
@@ -48,9 +48,12 @@ class Maker {
 
   bool has_elements() const { return own_.m > 0 && own_.n > 0; }
 
+  /// Columns of the output.
+  int columns() const { return of_output().n; }
+
   /// The extents and leading dimensions as they were given.
   Status check_sizes() const {
-    if (Status s = check_extents(params_.gemm, number_, given_); !s) return s;
+    if (Status s = check_extents(params_.gemm, number_, given_, unit_); !s) return s;
     return params_.list.leading == nullptr || !has_elements() ? Status() : check_lines();
   }
 
@@ -58,7 +61,7 @@ class Maker {
   Status make(GemmParams& gemm) const {
     gemm = params_.gemm;
     if (params_.list.leading != nullptr) {
-      gemm = outputs_with_leading(params_.gemm, params_.list, own_, leading_[2], leading_[3]);
+      gemm = outputs_with_leading(params_.gemm, params_.list, of_output(), leading_[2], leading_[3]);
       const ListOperands operands =
           operands_with_leading(params_.gemm, params_.list, own_, leading_[0], leading_[1], alignment_);
       gemm.a = operands.a;
@@ -87,6 +90,9 @@ class Maker {
   }
 
  private:
+  /// The extents of the output, and of C.
+  ListExtents of_output() const { return unit_ > 1 ? with_half_columns(own_) : own_; }
+
   Status check_lines() const {
     const GemmParams& bounds = params_.gemm;
     const auto check = [&](Operand name, ListMatrix which, const MatrixParams& matrix, int rows, int columns,
@@ -101,9 +107,9 @@ class Maker {
       if (Status s = check(Operand::b, ListMatrix::b, bounds.b, own_.k, own_.n, alignment_.b); !s) return s;
     }
     if (bounds.c.data != nullptr) {
-      if (Status s = check(Operand::c, ListMatrix::c, bounds.c, own_.m, own_.n, 1); !s) return s;
+      if (Status s = check(Operand::c, ListMatrix::c, bounds.c, own_.m, columns(), 1); !s) return s;
     }
-    return check(Operand::out, ListMatrix::out, bounds.out, own_.m, own_.n, 1);
+    return check(Operand::out, ListMatrix::out, bounds.out, own_.m, columns(), 1);
   }
 
   Status resolve(OperandScale& scale, Operand name) const {
@@ -133,6 +139,7 @@ class Maker {
   const HostKernel& kernel_;
   Alignment alignment_;
   const GemmListParams& params_;
+  int unit_;
   int number_;
   ListExtents given_ = {};
   ListExtents own_ = {};
@@ -153,23 +160,27 @@ ExpressionParams tensors_of(const GemmExpression& expression, int number) {
 
 }  // namespace
 
-Status check_extents(const GemmParams& bounds, int number, const ListExtents& given) {
+Status check_extents(const GemmParams& bounds, int number, const ListExtents& given, int unit) {
   if (Status s = check_extent(number, "M", given.m, bounds.m); !s) return s;
   if (Status s = check_extent(number, "N", given.n, bounds.n); !s) return s;
+  if (given.n % unit != 0) {
+    return invalid("Operand `sizes` is wrong" + at_problem(number) + "its N is " + std::to_string(given.n) +
+                   ", and gated pairs need a multiple of " + std::to_string(unit));
+  }
   // Where alpha is 0, K has no bound.
   return bounds.k > 0 ? check_extent(number, "K", given.k, bounds.k) : Status();
 }
 
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-                     const OperandScales& scales, const GemmExpression* expression,
+                     const OperandScales& scales, const GemmExpression* expression, int unit,
                      std::vector<ListedGemm>& problems) {
   for (int number = 0; number < params.gemm.batch; ++number) {
-    const Maker maker(kernel, alignment, params, number);
+    const Maker maker(kernel, alignment, params, unit, number);
     if (!params.list.clamp_host_sizes) {
       if (Status s = maker.check_sizes(); !s) return s;
     }
     if (!maker.has_elements()) continue;
-    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}, scales, {}});
+    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}, maker.columns(), scales, {}});
     if (Status s = maker.make(listed.gemm); !s) return s;
     if (Status s = maker.resolve(listed.scales); !s) return s;
     if (expression != nullptr) listed.tensors = tensors_of(*expression, number);

@@ -16,18 +16,21 @@ struct ListedGemm {
   int number;
   /// Of this problem alone: its extents and its own matrices, one batch entry.
   GemmParams gemm;
+  int columns;               ///< of its output
   OperandScales scales;      ///< likewise
   ExpressionParams tensors;  ///< likewise, of an expression
 };
 
-/// Ok where the extents of a problem are not negative and within the bounds; otherwise invalid_arguments.
-Status check_extents(const GemmParams& bounds, int number, const ListExtents& given);
+/// Ok where the extents of a problem are not negative and within the bounds, and N is whole units; otherwise
+/// invalid_arguments.
+/// @param unit of gated pairs (pair_unit); 1: there are none
+Status check_extents(const GemmParams& bounds, int number, const ListExtents& given, int unit);
 
 /// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
 /// sense, unless these are to be clamped, or whose pointer is null or misaligned.
-/// @param expression null: the epilogue is the standard one
+/// @param expression null: the epilogue is the standard one @param unit as of check_extents
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-                     const OperandScales& scales, const GemmExpression* expression,
+                     const OperandScales& scales, const GemmExpression* expression, int unit,
                      std::vector<ListedGemm>& problems);
 
 /// Ok where no output shares memory with another one, nor with an input, but where C, the residual or an

@@ -66,7 +66,8 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
     return {StatusCode::unsupported,
             "The expression is unsupported: kernels that take scales of operands compute none"};
   if (Status s = check_scales(scales, problem.gemm); !s) return s;
-  return family_of(row).supports(profile, problem, device);
+  if (Status s = family_of(row).supports(profile, problem, device); !s) return s;
+  return check_halves(profile.traits, problem);
 }
 
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
@@ -107,7 +108,11 @@ Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte*
     return host::execute(host::host_kernel(row), alignment, params, launched_scales(row, launch, image));
   const host::GemmExpression expression = {launch.expression->expression.graph(),
                                            expression_params(image, step)};
-  return host::execute(host::host_kernel(row), alignment, params, {}, &expression);
+  const expression::Pairs pairs = expression.graph.pairs;
+  const int unit = pairs == expression::Pairs::none
+                       ? 1
+                       : pair_unit(pairs == expression::Pairs::eights, operands.b.layout, alignment.b);
+  return host::execute(host::host_kernel(row), alignment, params, {}, &expression, unit);
 }
 
 std::uint64_t Rules::expression_hash(const GemmListProblem& problem) {

@@ -35,14 +35,15 @@ Piece piece_of(const MatrixParams& matrix, DType type, Operand name, int problem
 
 /// A tensor of an expression. One with a value for each row, or for each column, has one column, or one row.
 /// Of a table, any row may be read, whatever was written by then.
+/// @param columns of the output, or its groups of columns
 Piece piece_of(const expression::Tensor& tensor, const ExpressionTensorParams& params,
-               const ListedGemm& listed) {
+               const ListedGemm& listed, int columns) {
   const bool is_table = tensor.shape == expression::Shape::gathered;
   const MatrixParams& matrix = params.matrix;
   const int rows = is_table ? params.rows.count : listed.gemm.m;
-  Piece piece = piece_of(matrix, tensor.dtype, Operand::none, listed.number,
-                         matrix.row_stride == 0 ? std::min(rows, 1) : rows,
-                         matrix.column_stride == 0 ? 1 : listed.gemm.n);
+  Piece piece =
+      piece_of(matrix, tensor.dtype, Operand::none, listed.number,
+               matrix.row_stride == 0 ? std::min(rows, 1) : rows, matrix.column_stride == 0 ? 1 : columns);
   piece.called = tensor.name;
   piece.may_be_out = !is_table;
   return piece;
@@ -133,13 +134,27 @@ void add_inputs(const HostKernel& kernel, const ListedGemm& listed, std::vector<
   add(g.epilogue.residual, t.out, Operand::residual, g.m, g.n);
 }
 
+/// Whether an output of an expression has a value for each group of columns.
+bool has_groups(const detail::ExpressionGraph& graph, const expression::Tensor& output) {
+  return std::ranges::any_of(graph.outputs, [&](const expression::Output& each) {
+    return each.tensor.name == output.name && each.extent == expression::Extent::group;
+  });
+}
+
+int groups_of(int columns) {
+  constexpr int size = expression::group_columns;
+  return columns / size + (columns % size != 0 ? 1 : 0);
+}
+
 /// The tensors of an expression that are in memory.
 void add_tensors(const GemmExpression& expression, const ListedGemm& listed, std::vector<Piece>& inputs,
                  std::vector<Piece>& outputs) {
   each_tensor(expression.graph, listed.tensors,
               [&](const expression::Tensor& tensor, const ExpressionTensorParams& own, bool is_output) {
                 if (own.matrix.data == nullptr) return;
-                (is_output ? outputs : inputs).push_back(piece_of(tensor, own, listed));
+                const bool is_of_groups = is_output && has_groups(expression.graph, tensor);
+                const int columns = is_of_groups ? groups_of(listed.columns) : listed.columns;
+                (is_output ? outputs : inputs).push_back(piece_of(tensor, own, listed, columns));
               });
 }
 
@@ -162,7 +177,7 @@ Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& param
   add_tables(params, inputs);
   for (const ListedGemm& listed : problems) {
     const GemmParams& g = listed.gemm;
-    outputs.push_back(piece_of(g.out, kernel.types.out, Operand::out, listed.number, g.m, g.n));
+    outputs.push_back(piece_of(g.out, kernel.types.out, Operand::out, listed.number, g.m, listed.columns));
     const MatrixParams& aux = g.epilogue.aux;
     if (aux.data != nullptr)
       outputs.push_back(piece_of(aux, kernel.types.out, Operand::aux, listed.number, g.m, g.n));

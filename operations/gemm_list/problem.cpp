@@ -49,7 +49,7 @@ Status check_matrices(const GemmListArguments& args) {
   }
   const std::int64_t k = columns(args.a);
   if (Status s = check_extents(args.a, Operand::a, rows(out), k, out); !s) return s;
-  if (Status s = check_extents(args.b, Operand::b, k, columns(out), out); !s) return s;
+  if (Status s = check_extents(args.b, Operand::b, k, product_columns(args), out); !s) return s;
   return check_output_strides(out);
 }
 
@@ -112,6 +112,20 @@ Status check_host_sizes(const GemmListArguments& args) {
   if (numbers == 0 || numbers == problems * list_extents) return {};
   return invalid("`host_sizes` has " + std::to_string(numbers) + " numbers: expected " +
                  std::to_string(problems * list_extents) + ", M, N and K of each problem");
+}
+
+/// Refuses sizes in host memory of half a gated pair, unless sizes that make no sense are to be clamped.
+Status check_host_pairs(const GemmListArguments& args) {
+  const int unit = least_pair_unit(args);
+  if (unit == 1 || args.clamp_host_sizes) return {};
+  const auto bound = static_cast<int>(product_columns(args));
+  for (std::size_t i = 0; i < args.host_sizes.size() / list_extents; ++i) {
+    const std::int32_t n = args.host_sizes[i * list_extents + 1];
+    if (clamped_extent(n, bound) % unit == 0) continue;
+    return invalid("`host_sizes` is wrong at problem " + std::to_string(i) + ": its N is " +
+                   std::to_string(n) + ", and gated pairs need a multiple of " + std::to_string(unit));
+  }
+  return {};
 }
 
 DType accumulator_of(const GemmListArguments& args) {
@@ -182,6 +196,7 @@ Status normalise(const GemmListArguments& args, const OperandList& operands, Gem
   if (Status s = check_leading(args); !s) return s;
   if (Status s = check_host_sizes(args); !s) return s;
   if (Status s = check_expression(args, accumulator); !s) return s;
+  if (Status s = check_host_pairs(args); !s) return s;
   if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
   if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);
   describe(args, problem);

@@ -6,6 +6,7 @@
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/expression/words.hpp"
 #include "operations/common/problem_words.hpp"
+#include "operations/gemm_list/expression.hpp"
 #include "operations/gemm_list/operation.hpp"
 #include "operations/gemm_list/problem.hpp"
 
@@ -103,7 +104,7 @@ std::string Rules::command_text(const GemmListArguments& args) {
   const TensorView& out = args.out;
   GemmListProblem problem;
   describe(args, problem);
-  const ListExtents bounds = {static_cast<int>(out.extents[1]), static_cast<int>(out.extents[2]),
+  const ListExtents bounds = {static_cast<int>(out.extents[1]), static_cast<int>(product_columns(args)),
                               static_cast<int>(args.a.extents[args.a.rank - 1U])};
   const SaidList list = said_list(problem, bounds);
   ProblemWords words(list.text);

@@ -63,7 +63,7 @@ TensorView reduced_view(const expression::Output& output, DType type, const Part
 
 bool has_only_parts(const Expression& expression, const WideParts& parts) {
   const WideParts has = wide_parts(expression);
-  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs && !has.eights;
+  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs && has.eights == parts.eights;
 }
 
 /// A fake tensor beside an output, stored in any way.
@@ -89,6 +89,15 @@ TensorView random_tensor(const PartExtents& of, const expression::Tensor& tensor
 bool may_have_parts(const expression::Tensor& input, const PartExtents& of) {
   return input.shape == Shape::per_column || input.shape == Shape::gathered ||
          (input.shape == Shape::per_row && of.entries > 0);
+}
+
+bool takes_part_expression(const KernelMetadata& kernel, const WideParts& parts) {
+  if (kernel.design.copy_engine != CopyEngine::tma) return takes_wide(kernel, parts);
+  if (kernel.operands.scales != ScaleSupport::none) return false;
+  const std::int64_t least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
+  const std::int64_t groups = parts.pairs ? 256 : 128;
+  return (!parts.pairs || kernel.design.tile.n % least == 0) &&
+         (!parts.groups || kernel.design.tile.n % groups == 0);
 }
 
 std::vector<std::string> read_of_each(SettingReader& reader, const std::optional<Expression>& expression,
@@ -144,8 +153,10 @@ std::vector<ExpressionTensor> part_tensors(const Expression& expression, const P
 
 Expression every_part_shape(const Types& types, std::int64_t terms, const WideParts& parts) {
   const auto sum_text = [&](const std::string& sum) { return moderate_sum(types, terms, sum); };
-  const std::string sum =
-      parts.pairs ? "silu(" + sum_text("gate(sum)") + ") * " + sum_text("up(sum)") : sum_text("sum");
+  const std::string of_pairs = parts.eights ? "8(sum)" : "(sum)";
+  const std::string sum = parts.pairs
+                              ? "silu(" + sum_text("gate" + of_pairs) + ") * " + sum_text("up" + of_pairs)
+                              : sum_text("sum");
   std::string text = "z = " + sum + " * s + column + bias + shared; ";
   std::string with = "s=f32:scalar,column=bf16:per_column,bias=f32:per_column,shared=f32:per_column";
   if (parts.groups) {

@@ -31,6 +31,9 @@ struct PartExtents {
   std::int64_t table_rows;  ///< of tables whose rows an index chooses; 0: as many as the output has
 };
 
+/// Whether a kernel of several problems takes expressions with such parts.
+bool takes_part_expression(const KernelMetadata& kernel, const WideParts& parts);
+
 /// Whether an input may have values for each problem.
 bool may_have_parts(const expression::Tensor& input, const PartExtents& of);
 

@@ -99,8 +99,9 @@ void draw_leading(Problem& p, const GemmListArguments& args, const DrawnEpilogue
     Leading& row = p.leading.emplace_back();
     row[0] = a.draw(own.m, own.k, is_spoiled, dice);
     row[1] = b.draw(own.k, own.n, is_spoiled, dice);
-    row[2] = c.draw(own.m, own.n, is_spoiled, dice);
-    row[3] = out.draw(own.m, own.n, is_spoiled, dice);
+    const int columns = p.own_output(i).n;
+    row[2] = c.draw(own.m, columns, is_spoiled, dice);
+    row[3] = out.draw(own.m, columns, is_spoiled, dice);
     if (drawn.residual_in_place) row[3] = out.view();  // as a residual's lines are
     if (in_place) row[2] = row[3];
   }
@@ -143,6 +144,26 @@ bool may_have_expression(const GemmListArguments& args) {
   const TypeKey types = types_of_arguments(args);
   return bits_of(types.sums) > 0 && detail::is_rounded_to(types.out) && !args.a_scale && !args.b_scale &&
          args.out.extents[0] > 0;
+}
+
+gemm::WideParts draw_parts(const GemmListArguments& args, Dice& dice) {
+  gemm::WideParts parts = {.groups = dice.one_in(4), .pairs = dice.one_in(3)};
+  parts.eights = parts.pairs && args.out.extents[2] % 8 == 0 && dice.one_in(3);
+  return parts;
+}
+
+/// The same problems with twice the columns of B, for gated pairs. Halves are whole pieces where the bound's
+/// are: kernels that copy these take the problems then.
+void double_columns(Problem& p, bool eights, Dice& dice) {
+  const int columns = p.bounds.n;
+  int unit = eights ? 8 : 1;
+  while (unit < 16 && columns % (2 * unit) == 0) unit *= 2;
+  p.bounds.n = 2 * columns;
+  for (ListExtents& each : p.sizes) {
+    if (each.n < 0 || each.n > columns) continue;
+    each.n = 2 * (each.n / unit * unit);
+    if (p.clamp_host_sizes && each.n < p.bounds.n && dice.one_in(4)) ++each.n;
+  }
 }
 
 std::string described(const GemmListArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
@@ -214,7 +235,13 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   const DType compute = compute_type(types.sums, types.out);
   DrawnEpilogue drawn;
   if (may_have_expression(args) && dice.one_in(6)) {
-    add_random_expression(args, dice);
+    const gemm::WideParts parts = draw_parts(args, dice);
+    if (parts.pairs) {
+      double_columns(p, parts.eights, dice);
+      args.b = matrix(types.b, p.bounds.k, p.bounds.n, 0);
+    }
+    add_random_expression(args, parts, dice);
+    p.expression = args.expression;
   } else {
     drawn = draw_epilogue({.out = args.out, .compute = compute, .plain = plain, .arrays = true}, dice);
     if (p.count() == 0) drawn = {};  // whose matrices of rank 2 would have no problems, either
@@ -247,6 +274,7 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 
 bool Source::is_always_taken(const Arguments& arguments) const {
   const GemmListArguments& args = of(arguments);
+  if (args.expression && gemm::wide_parts(*args.expression).groups) return false;
   if ((args.a_scale || args.b_scale) && !(is_fp8(args.a.dtype) && is_fp8(args.b.dtype))) return false;
   return std::ranges::find(types_, types_of_arguments(args)) != types_.end();
 }

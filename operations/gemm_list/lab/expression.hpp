@@ -23,25 +23,30 @@ std::string expression_text(const Problem& problem);
 /// Gives the arguments the problem's expression, with fake tensors. Matrices are as aligned as the output.
 void add_expression(const Problem& problem, GemmListArguments& arguments);
 
-/// Whether a kernel takes expressions.
-bool takes_expression(const KernelMetadata& kernel);
+/// Whether a kernel takes expressions with such parts.
+bool takes_expression(const KernelMetadata& kernel, const gemm::WideParts& parts = {});
 
-/// Gives the problem an expression in the place of its epilogue: one with a tensor of each shape, of which
-/// some have values for each problem. @pre bounds and types are there
-void make_expression(Problem& problem);
+/// Gives the problem an expression in the place of its epilogue: one with these parts and a tensor of each
+/// shape, of which some have values for each problem. With gated pairs, the bound of N becomes a multiple of
+/// 32. @pre bounds and types are there
+void make_expression(Problem& problem, const gemm::WideParts& parts);
 
 /// The same with rows of tables, of which some are of each problem.
 void make_gathered_expression(Problem& problem);
 
 /// As make_expression, or a random expression.
-void draw_expression(Problem& problem, Dice& dice);
+void draw_expression(Problem& problem, const gemm::WideParts& parts, Dice& dice);
+
+/// Makes N of problems with gated pairs whole units of a kernel. Where sizes make no sense, it is more than
+/// these by a column, or of pairs in blocks by a block and a column.
+void fit_pairs(Problem& problem, const KernelMetadata& kernel, bool is_spoiled);
 
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way, of which
-/// some have values for each problem. @pre `out` is there
-void add_random_expression(GemmListArguments& arguments, Dice& dice);
+/// some have values for each problem. @pre `out` is there, of half as many columns as B for pairs
+void add_random_expression(GemmListArguments& arguments, const gemm::WideParts& parts, Dice& dice);
 
 /// What tensors have for some rows of a problem: a GEMM's tensors, in the same order.
-/// @param rows from this one on, and how many @param columns that the problem has
+/// @param rows from this one on, and how many @param columns that the problem's output has
 std::vector<ExpressionTensor> tensors_of(const GemmListArguments& arguments, int problem, std::int64_t row,
                                          std::int64_t rows, std::int64_t columns);
 

@@ -94,7 +94,8 @@ GemmParams most_of(const Problem& p) {
 Status check_sizes(const Problem& p) {
   if (p.clamp_host_sizes) return {};
   for (std::size_t i = 0; i < p.sizes.size(); ++i) {
-    if (Status s = host::check_extents(most_of(p), static_cast<int>(i), p.sizes[i]); !s) return s;
+    if (Status s = host::check_extents(most_of(p), static_cast<int>(i), p.sizes[i], p.pair_unit()); !s)
+      return s;
   }
   return {};
 }
@@ -131,7 +132,18 @@ DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.
 
 DType Problem::compute() const { return compute_type(sums(), out.dtype); }
 
-ListExtents Problem::own(std::size_t number) const { return clamped_extents(most_of(*this), sizes[number]); }
+int Problem::pair_unit() const {
+  if (!is_gated()) return 1;
+  return quarry::pair_unit(expression->pairs() == expression::Pairs::eights, Layout::column, 1);
+}
+
+ListExtents Problem::own(std::size_t number) const {
+  return in_units(clamped_extents(most_of(*this), sizes[number]), pair_unit());
+}
+
+ListExtents Problem::own_output(std::size_t number) const {
+  return is_gated() ? with_half_columns(own(number)) : own(number);
+}
 
 GemmListArguments Lab::arguments(const Problem& p) {
   const OutputSpec output = p.output();
@@ -139,7 +151,7 @@ GemmListArguments Lab::arguments(const Problem& p) {
   args.a = view_of(p.a, p.count(), p.bounds.m, p.bounds.k);
   args.b = view_of(p.b, p.count(), p.bounds.k, p.bounds.n);
   args.c = c_of(p.epilogue, output);
-  args.out = view_of(p.out, p.count(), p.bounds.m, p.bounds.n);
+  args.out = view_of(p.out, p.count(), p.bounds.m, p.output_columns());
   args.sizes = TensorView::row_major(nullptr, DType::s32, {p.count(), list_extents});
   if (!p.leading.empty())
     args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});

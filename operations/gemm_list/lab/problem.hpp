@@ -48,12 +48,19 @@ struct Problem {
   std::int64_t table_rows = 0;
 
   std::int64_t count() const { return static_cast<std::int64_t>(sizes.size()); }
-  OutputSpec output() const { return {out, count(), bounds.m, bounds.n}; }
+  /// Columns of the output: of gated pairs half of B's, which the bounds and sizes count.
+  int output_columns() const { return is_gated() ? bounds.n / 2 : bounds.n; }
+  OutputSpec output() const { return {out, count(), bounds.m, output_columns()}; }
   /// The type that products are summed in, and the one that the epilogue computes in.
   DType sums() const;
   DType compute() const;
-  /// The sizes within the bounds.
+  bool is_gated() const { return expression && expression->is_gated(); }
+  /// What N of each problem is a multiple of, whichever kernel computes it; 1 without gated pairs.
+  int pair_unit() const;
+  /// The sizes within the bounds, of whole pairs.
   ListExtents own(std::size_t number) const;
+  /// The same of the output.
+  ListExtents own_output(std::size_t number) const;
 };
 
 }  // namespace quarry::lab::gemm_list

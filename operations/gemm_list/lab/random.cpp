@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
@@ -29,12 +30,22 @@ struct OwnPath {
   Path path;
   Drawn drawn;
   ScaleChoice scales = {};
-  bool has_expression = false;
+  std::optional<gemm::WideParts> expression = {};
   bool gathers = false;
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
 bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+
+/// Parts of expressions.
+constexpr gemm::WideParts by_element = {};
+constexpr gemm::WideParts of_groups = {.groups = true};
+constexpr gemm::WideParts of_halves = {.pairs = true};
+constexpr gemm::WideParts of_eights = {.pairs = true, .eights = true};
+template <gemm::WideParts parts>
+bool evaluates(const KernelMetadata& kernel) {
+  return takes_expression(kernel, parts);
+}
 
 using enum ScaleGranularity;
 constexpr OwnPath own_paths[] = {
@@ -51,8 +62,13 @@ constexpr OwnPath own_paths[] = {
      {false, false, false, false, false},
      {block_1x128, block_128x128}},
     {{"scales_1x128_1x128", takes_scales}, {false, true, false, false, false}, {block_1x128, block_1x128}},
-    {{"expression", takes_expression}, {true, false, false, false, false}, {}, true},
-    {{"gathered", takes_expression}, {false, false, false, false, false}, {}, true, true},
+    {{"expression", evaluates<by_element>}, {true, false, false, false, false}, {}, by_element},
+    {{"gathered", evaluates<by_element>}, {false, false, false, false, false}, {}, by_element, true},
+    {{"groups", evaluates<of_groups>}, {false, true, false, false, false}, {}, of_groups},
+    {{"gated", evaluates<of_halves>}, {false, false, false, false, false}, {}, of_halves},
+    {{"gated_leading", evaluates<of_halves>}, {true, false, false, false, false}, {}, of_halves},
+    {{"gated_wrong_sizes", evaluates<of_halves>}, {false, false, true, false, false}, {}, of_halves},
+    {{"eights", evaluates<of_eights>}, {false, true, true, false, false}, {}, of_eights},
 };
 
 /// Lines of whole multiples of this keep every kernel's alignment.
@@ -103,17 +119,20 @@ void draw_leading(Problem& problem, const KernelMetadata& kernel, bool is_spoile
     row[0] = leading(problem.a, own.m, own.k, bound(problem.a, most.m, most.k), kernel.operands.a.alignment);
     row[1] = leading(problem.b, own.k, own.n, bound(problem.b, most.k, most.n), kernel.operands.b.alignment);
     row[2] = leading(c, own.m, own.n, bound(c, most.m, most.n), 1);
-    row[3] = leading(problem.out, own.m, own.n, bound(problem.out, most.m, most.n), 1);
-    if (problem.epilogue.residual_in_place) row[3] = bound(problem.out, most.m, most.n);
+    const int bound_of_out = bound(problem.out, most.m, problem.output_columns());
+    row[3] = leading(problem.out, own.m, problem.own_output(i).n, bound_of_out, 1);
+    if (problem.epilogue.residual_in_place) row[3] = bound_of_out;
     if (problem.epilogue.in_place) row[2] = row[3];
   }
 }
 
 /// Stores the operands of a problem with leading dimensions.
 void store_packed(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
-  const auto whole_lines = [](int& extent) { extent = (extent + line_unit - 1) / line_unit * line_unit; };
+  const auto whole_lines = [](int& extent, int unit = line_unit) {
+    extent = (extent + unit - 1) / unit * unit;
+  };
   whole_lines(problem.bounds.m);
-  whole_lines(problem.bounds.n);
+  whole_lines(problem.bounds.n, problem.is_gated() ? 2 * line_unit : line_unit);
   whole_lines(problem.bounds.k);
   const auto packed = [](DType type, Layout layout) {
     return OperandSpec{.dtype = type, .layout = layout, .alignment = line_unit, .array = true};
@@ -129,12 +148,30 @@ void store_packed(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
   }
 }
 
+/// The path's expression; of groups of columns, there are two and a part of one. Gated pairs end within a
+/// tile.
+void draw_path_expression(Problem& problem, const gemm::WideParts& parts, bool gathers) {
+  if (gathers) return make_gathered_expression(problem);
+  if (parts.groups) problem.bounds.n += 192;
+  if (parts.pairs) problem.bounds.n = problem.bounds.n / 64 * 64 + 32;
+  make_expression(problem, parts);
+}
+
+/// An expression, with a gated pair or groups where the kernel takes these.
+void draw_any_expression(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
+  const bool has_pairs = dice.one_in(3);
+  const gemm::WideParts parts = {
+      .groups = dice.one_in(6), .pairs = has_pairs, .eights = has_pairs && dice.one_in(3)};
+  draw_expression(problem, takes_expression(kernel, parts) ? parts : gemm::WideParts(), dice);
+}
+
 /// Makes sure that the sizes show what a path is about.
 void show_sizes(Problem& problem, const Drawn& drawn) {
   const ListExtents& most = problem.bounds;
   ListExtents& first = problem.sizes.front();
   first = {(most.m + 1) / 2, (most.n + 1) / 2, drawn.lacks_k ? 0 : (most.k + 1) / 2};
   if (drawn.is_spoiled) first = {most.m + (drawn.has_leading ? 0 : 1), most.n, most.k};
+  if (drawn.is_spoiled && problem.is_gated()) --first.n;
   if (drawn.is_long) problem.sizes.back() = most;
 }
 
@@ -145,7 +182,7 @@ void show_leading(Problem& problem, const Drawn& drawn) {
   if (drawn.is_spoiled) {
     first[0] = std::numeric_limits<int>::max();
   } else {
-    first[3] = problem.out.layout == Layout::row ? own.n : own.m;
+    first[3] = problem.out.layout == Layout::row ? problem.own_output(0).n : own.m;
   }
 }
 
@@ -220,23 +257,19 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   }
   draw_bounds(problem, drawn.is_long, is_path, dice);
   const bool is_own_path = is_path && own >= 0;
-  const bool is_of_expression = is_own_path && own_paths[static_cast<std::size_t>(own)].has_expression;
-  if (takes_expression(kernel)) {
-    if (is_of_expression && own_paths[static_cast<std::size_t>(own)].gathers) {
-      make_gathered_expression(problem);
-    } else if (is_of_expression) {
-      make_expression(problem);
-    }
-    if (!is_path && dice.one_in(4)) draw_expression(problem, dice);
-  }
-  if (takes_scales(kernel))
-    draw_scales(is_own_path ? own_paths[static_cast<std::size_t>(own)].scales : ScaleChoice(), problem, dice);
+  const OwnPath* const own_path = is_own_path ? &own_paths[static_cast<std::size_t>(own)] : nullptr;
+  const bool is_of_expression =
+      is_own_path && own_path->expression && takes_expression(kernel, *own_path->expression);
+  if (is_of_expression) draw_path_expression(problem, *own_path->expression, own_path->gathers);
+  if (!is_path && takes_expression(kernel) && dice.one_in(4)) draw_any_expression(problem, kernel, dice);
+  if (takes_scales(kernel)) draw_scales(is_own_path ? own_path->scales : ScaleChoice(), problem, dice);
   if (drawn.has_leading) store_packed(problem, kernel, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
   draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(is_of_expression ? 2 : 1, 6), dice);
   if (drawn.is_spoiled) spoil_sizes(problem, dice);
   if (is_path) show_sizes(problem, drawn);
   if (is_of_expression) problem.sizes.back() = problem.bounds;  // whose tensors are not the first problem's
+  fit_pairs(problem, kernel, drawn.is_spoiled);
   if (drawn.has_leading) draw_leading(problem, kernel, drawn.is_spoiled, dice);
   if (is_path && drawn.has_leading) show_leading(problem, drawn);
   problem.clamp_host_sizes = drawn.is_spoiled;
@@ -263,8 +296,8 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   store_output(kernel, output, result.epilogue, dice);
   result.out = output.out;
   if (!is_asked && dice.one_in(4))  // the output has any strides
-    result.out = stored_at(result.out.dtype, Layout::column, 1, bounds.m, bounds.n, dice);
-  choose_batch(result.out, problem.out.array, problem.count(), bounds.m, bounds.n);
+    result.out = stored_at(result.out.dtype, Layout::column, 1, bounds.m, problem.output_columns(), dice);
+  choose_batch(result.out, problem.out.array, problem.count(), bounds.m, problem.output_columns());
   return result;
 }
 

@@ -69,11 +69,13 @@ class ListedProblem {
     gemm.k = list.gemm.k;
     params.list = list.list;
     const int* const sizes = list.list.sizes + static_cast<std::int64_t>(number) * list_extents;
-    own_ = clamped_extents(gemm, {sizes[0], sizes[1], sizes[2]});
+    own_ = in_units(clamped_extents(gemm, {sizes[0], sizes[1], sizes[2]}), least_unit(list));
+    const ListExtents of_output = list.gemm.wide.gated ? with_half_columns(own_) : own_;
+    columns_ = of_output.n;
     gemm_ = gemm;
     if (!list.has_leading) return;
     const int* const row = list.list.leading + static_cast<std::int64_t>(number) * list_matrices;
-    gemm_ = outputs_with_leading(params.gemm, params.list, own_, row[2], row[3]);
+    gemm_ = outputs_with_leading(params.gemm, params.list, of_output, row[2], row[3]);
     const ListOperands operands =
         operands_with_leading(params.gemm, params.list, own_, row[0], row[1], {1, 1});
     gemm_.a = operands.a;
@@ -89,7 +91,7 @@ class ListedProblem {
     GemmArguments gemm;
     gemm.a = part(gemm_.a, types.a, run.first, run.count, own_.k);
     gemm.b = part(gemm_.b, types.b, 0, own_.k, own_.n);
-    gemm.out = part(gemm_.out, types.out, run.first, run.count, own_.n);
+    gemm.out = part(gemm_.out, types.out, run.first, run.count, columns_);
     if (args_.c && list_.gemm.has_c) gemm.c = part(gemm_.c, types.out, run.first, run.count, own_.n);
     const OperandScales& scales = list_.gemm.scales;
     gemm.a_scale = part(scales.a, Operand::a_scale, run.first, {run.count, own_.k});
@@ -99,7 +101,7 @@ class ListedProblem {
     gemm.accumulator = args_.accumulator;
     if (args_.expression) {
       gemm.expression = args_.expression;
-      gemm.tensors = tensors_of(args_, number_, run.first, run.count, own_.n);
+      gemm.tensors = tensors_of(args_, number_, run.first, run.count, columns_);
       return gemm;
     }
     Epilogue& e = gemm.epilogue = args_.epilogue;
@@ -117,7 +119,7 @@ class ListedProblem {
     const std::int64_t at = row * gemm_.out.row_stride + column * gemm_.out.column_stride;
     // The stride from one line to the next says nothing where the view has one line: it may be 1.
     if (is_by_columns(list_.list, ListMatrix::out)) {
-      if (list_.gemm.n == 1) return {at, 0};
+      if (args_.out.extents[2] == 1) return {at, 0};
       return {at % view.column_stride, at / view.column_stride};
     }
     if (list_.gemm.m == 1) return {0, at};
@@ -159,6 +161,7 @@ class ListedProblem {
   const GemmListProblem& list_;
   int number_;
   ListExtents own_ = {};
+  int columns_ = 0;  ///< of the output
   GemmParams gemm_ = {};
 };
 

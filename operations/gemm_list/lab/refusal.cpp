@@ -5,7 +5,9 @@
 #include "common/config_parts.hpp"
 #include "lab/campaign/refusal.hpp"
 #include "operations/gemm/lab/campaign_scales.hpp"
+#include "operations/gemm_list/expression.hpp"
 #include "operations/gemm_list/lab/campaign.hpp"
+#include "operations/gemm_list/lab/expression.hpp"
 
 namespace quarry::lab::gemm_list {
 namespace {
@@ -88,6 +90,32 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   }
 }
 
+/// Whether the sizes do not say that the halves of each problem's gated pair are a multiple of so many
+/// columns.
+bool lacks_whole_halves(const GemmListArguments& args, int alignment) {
+  const int bound = static_cast<int>(detail::gemm_list::product_columns(args));
+  if (args.host_sizes.empty() || bound / 2 % alignment != 0) return true;
+  for (std::size_t i = 1; i < args.host_sizes.size(); i += list_extents) {
+    if (clamped_extent(args.host_sizes[i], bound) / 2 % alignment != 0) return true;
+  }
+  return false;
+}
+
+/// Whether what a kernel says of the expression that it refuses is true; nothing where it says nothing of it.
+std::optional<bool> refuses_expression(const std::string& message, const KernelMetadata& kernel,
+                                       const GemmListArguments& args) {
+  const gemm::WideParts parts = args.expression ? gemm::wide_parts(*args.expression) : gemm::WideParts();
+  const OperandMetadata& b = kernel.operands.b;
+  if (message.starts_with("The expression is unsupported"))
+    return args.expression && kernel.operands.scales != ScaleSupport::none;
+  if (message.starts_with("Tiles of ")) return parts.pairs && !takes_expression(kernel, {.pairs = true});
+  if (message.starts_with("The halves of operand `b` are a gated pair"))
+    return parts.pairs && !parts.eights && b.layout == Layout::row && lacks_whole_halves(args, b.alignment);
+  if (message.starts_with("Groups of 128 columns are reduced by"))
+    return parts.groups && kernel.design.tile.n % (parts.pairs ? 256 : 128) != 0;
+  return std::nullopt;
+}
+
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListArguments& args,
              const DeviceModel& device) {
@@ -111,8 +139,7 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListA
     case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
     case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
     default:
-      if (status.message().starts_with("The expression is unsupported"))
-        return args.expression && o.scales != ScaleSupport::none;
+      if (const std::optional<bool> cause = refuses_expression(status.message(), kernel, args)) return *cause;
       return status.message().starts_with("Accumulator is") &&
              args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)) != o.accumulator;
   }
@@ -142,6 +169,7 @@ std::string fault_of_empty_answer(const Status& status, const GemmListArguments&
     case StatusCode::filtered_out: {
       const bool named = holds(message, "Operand `") || holds(message, "The filter") ||
                          holds(message, "Accumulator is") || holds(message, "The expression is") ||
+                         holds(message, "Groups of 128 columns") || holds(message, "Tiles of ") ||
                          holds(message, "machine code") || holds(message, "The device is");
       return named ? "" : "the message names no cause: " + message;
     }

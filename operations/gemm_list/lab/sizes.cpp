@@ -164,8 +164,9 @@ std::vector<Leading> packed_leading(const Problem& p) {
   std::vector<Leading> all;
   for (std::size_t i = 0; i < p.sizes.size(); ++i) {
     const ListExtents own = p.own(i);
+    const int columns = p.own_output(i).n;
     all.push_back({line(p.a, own.m, own.k), line(p.b, own.k, own.n),
-                   line(p.epilogue.c.value_or(p.out), own.m, own.n), line(p.out, own.m, own.n)});
+                   line(p.epilogue.c.value_or(p.out), own.m, columns), line(p.out, own.m, columns)});
   }
   return all;
 }

@@ -25,12 +25,7 @@ void add_expression(const Problem& p, GroupedGemmArguments& args) {
 }
 
 bool takes_expression(const KernelMetadata& kernel, const WideParts& parts) {
-  if (kernel.design.copy_engine != CopyEngine::tma) return gemm::takes_wide(kernel, parts);
-  if (kernel.operands.scales != ScaleSupport::none) return false;
-  const std::int64_t least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
-  const std::int64_t groups = parts.pairs ? 256 : 128;
-  return (!parts.pairs || kernel.design.tile.n % least == 0) &&
-         (!parts.groups || kernel.design.tile.n % groups == 0);
+  return gemm::takes_part_expression(kernel, parts);
 }
 
 void make_expression(Problem& p, const WideParts& parts) {

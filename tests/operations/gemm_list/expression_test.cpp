@@ -2,12 +2,12 @@
 /// them, and what is refused.
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "lab/problems/fresh_seed.hpp"
+#include "operations/gemm_list/floats.hpp"
 #include "operations/gemm_list/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -19,14 +19,13 @@ using namespace quarry;
 namespace {
 
 using test::check_nothing_found;
+using test::Floats;
+using test::is_same;
 using test::parsed;
+using test::random_values;
+using test::rows_of;
 using test::run_all;
 using test::run_best;
-using Floats = std::vector<float>;
-
-TensorView rows_of(const Floats& data, std::initializer_list<std::int64_t> extents) {
-  return TensorView::row_major(data.data(), DType::f32, extents);
-}
 
 /// Two problems of K = 1 within 3x2: one of 3x2, one of 1x1, whose rows are 10 apart in memory.
 struct Two {
@@ -57,18 +56,6 @@ GemmListArguments with(std::string_view text, std::string_view declared,
   args.expression = parsed(text, declared);
   args.tensors = std::move(tensors);
   return args;
-}
-
-/// Values between -1 and 1.
-Floats random_values(std::int64_t count, std::mt19937_64& random) {
-  std::uniform_real_distribution<float> values(-1, 1);
-  Floats all(static_cast<std::size_t>(count));
-  for (float& each : all) each = values(random);
-  return all;
-}
-
-bool is_same(const Floats& one, const Floats& other) {
-  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(float)) == 0;
 }
 
 }  // namespace
@@ -296,19 +283,17 @@ TEST_CASE("gemm_list: what cannot stand beside an expression is refused", "[gemm
   check_nothing_found(args, "`sum` is f32, but sums of f64 are f64");
 }
 
-TEST_CASE("gemm_list: expressions of more than values of each element are refused",
-          "[gemm_list][expression]") {
+TEST_CASE("gemm_list: reductions of whole lines are refused", "[gemm_list][expression]") {
   const TensorView rows = TensorView::vector(nullptr, DType::f32, 64);
-  check_nothing_found(with("out = sum; r = row_sum(sum)", "r=f32:per_row", {{"r", rows}}),
-                      "Reductions are not computed by kernels of lists of GEMMs yet: `out = sum");
-  check_nothing_found(with("out = sum / group_max(abs(sum))", "", {}),
-                      "Reductions are not computed by kernels of lists of GEMMs yet");
-  for (const std::string text : {"out = silu(gate(sum)) * up(sum)", "out = silu(gate8(sum)) * up8(sum)"}) {
-    GemmListArguments args = with(text, "", {});
-    args.b = TensorView::row_major(nullptr, DType::f16, {4, 32, 96});
-    check_nothing_found(args, "Gated pairs are not computed by kernels of lists of GEMMs yet",
-                        StatusCode::unsupported);
-  }
+  const std::string message =
+      "Reductions of rows, columns and all elements are not computed by kernels of lists of GEMMs: `out = "
+      "sum";
+  check_nothing_found(with("out = sum; r = row_sum(sum)", "r=f32:per_row", {{"r", rows}}), message);
+  check_nothing_found(
+      with("out = sum; m = max(sum)", "m=f32:scalar", {{"m", TensorView::vector(nullptr, DType::f32, 1)}}),
+      message);
+  const TensorView columns = TensorView::vector(nullptr, DType::f32, 48);
+  check_nothing_found(with("out = sum; c = column_max(sum)", "c=f32:per_column", {{"c", columns}}), message);
 }
 
 TEST_CASE("gemm_list: kernels that take scales name the expression as what they do not take",

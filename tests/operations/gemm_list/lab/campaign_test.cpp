@@ -21,7 +21,8 @@ std::vector<Kernel> list_kernels() { return get_kernels(*Filter::parse("operatio
 TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
   const auto source = lab::gemm_list::Lab::campaign(list_kernels(), 1e8);
   std::set<std::string> types;
-  int wrong = 0, empty = 0, leading = 0, invalid = 0, in_place = 0, arrays = 0, without_problems = 0;
+  int wrong = 0, empty = 0, leading = 0, invalid = 0, in_place = 0, arrays = 0, without_problems = 0,
+      gated = 0;
   for (int i = 0; i < draws; ++i) {
     const lab::DrawnProblem drawn = source->draw(static_cast<std::uint64_t>(i));
     const auto& args = drawn.arguments.as<GemmListArguments>();
@@ -39,7 +40,8 @@ TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
     REQUIRE(drawn.given.size() == (args.leading ? 2U : 1U));
     const std::vector<double>& sizes = drawn.given[0].values;
     bool makes_sense = true, has_empty = false;
-    const std::int64_t bounds[] = {args.out.extents[1], args.out.extents[2],
+    const bool is_gated = args.expression && args.expression->is_gated();
+    const std::int64_t bounds[] = {args.out.extents[1], args.out.extents[2] * (is_gated ? 2 : 1),
                                    args.a.extents[args.a.rank - 1U]};
     for (std::size_t j = 0; j < sizes.size(); ++j) {
       makes_sense &= sizes[j] >= 0 && sizes[j] <= static_cast<double>(bounds[j % 3]);
@@ -48,6 +50,7 @@ TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
     if (!makes_sense) REQUIRE(args.clamp_host_sizes);
     wrong += !makes_sense;
     empty += has_empty;
+    gated += is_gated;
     leading += args.leading.has_value();
     in_place += !drawn.in_place.empty();
     arrays += args.out.is_pointer_array;
@@ -59,6 +62,7 @@ TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
   CHECK(leading > draws / 10);
   CHECK(in_place > draws / 50);
   CHECK(arrays > draws / 5);
+  CHECK(gated > draws / 100);
   CHECK(without_problems > draws / 200);
   CHECK(invalid > draws / 100);
   CHECK(invalid < draws / 3);

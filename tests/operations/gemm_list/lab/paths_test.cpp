@@ -31,7 +31,12 @@ TEST_CASE("GEMM lists: problems of paths are not all small", "[gemm_list]") {
       CHECK((p.count() > 32) == is_long);
       if (path.name == "plain") CHECK(p.out.layout == Layout::row);
       const bool gathers = path.name == "gathered";
-      CHECK(p.expression.has_value() == (gathers || path.name == "expression"));
+      const bool is_gated = path.name.starts_with("gated");
+      const bool is_wide = is_gated || path.name == "eights" || path.name == "groups";
+      CHECK(p.expression.has_value() == (gathers || is_wide || path.name == "expression"));
+      if (is_wide) CHECK(is_gated == (p.expression->pairs() == expression::Pairs::halves));
+      if (path.name == "gated_wrong_sizes")
+        CHECK(std::ranges::any_of(p.sizes, [](const ListExtents& each) { return each.n % 2 == 1; }));
       if (gathers) CHECK((detail::gathers(*p.expression) && p.of_each.size() == 2));
       if (path.name == "expression") CHECK((p.of_each.size() == 3 && p.leading.size() == p.sizes.size()));
     }
