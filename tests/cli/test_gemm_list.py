@@ -55,7 +55,7 @@ class Lists(CommandTest):
         shape = ("run", "gemm_list", LIST, "f16", *HOST)
         self.refused(*shape, "--of-each", "x", says=["--of-each", "there is no expression"])
         self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:row", "--of-each", "x", says=["per_row, per_column or gathered", "got `x`"])
-        self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions are not computed")
+        self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions of rows, columns and all elements are not computed")
         self.refused(*shape, "--epilogue", "out = sum", "--bias", "column", says="`bias` stands beside an expression")
 
     def test_a_list_comes_from_a_file(self):
@@ -70,8 +70,24 @@ class Lists(CommandTest):
         self.assertEqual(result.status, 2)
         self.assertIn("Operand `sizes` is wrong at problem 1: its M is -1, which is negative", result.err + result.out)
 
+    def test_gated_pairs_are_of_each_problem(self):
+        pairs = ("--epilogue", "out = silu(gate(sum) + bias) * up(sum)", "--with", "bias=f32:per_column", "--of-each", "bias")
+        eights = ("--epilogue", "z = up8(sum); out = silu(gate8(sum)) * z", "--with", "z=f32:row")
+        for words in (
+            ("64x40x33,1x2x1,70x8x100,0x8x8,8x8x0", "f16", *pairs),
+            ("64x40x32,1x16x8,70x48x104", "bf16", "--leading", "packed", *pairs),
+            ("64x40x33,1x2x1", "f32", "--sizes=64x39x33,-1x3x1", "--wrong-sizes", "clamp", *pairs),
+            ("64x48x33,1x16x1", "f16", "--schedule", "host", *eights),
+            ("64x48x33,1x16x1", "f16", "--sizes=64x47x33,1x99x1", "--wrong-sizes", "clamp", *eights),
+            ("64x300x32,9x256x64", "bf16", "--b", "bf16:col", "--epilogue", "s = group_max(abs(sum)); out = sum / s", "--with", "s=f32:row"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn("right", self.quarry("run", "gemm_list", *words, *HOST).out)
+        self.refused("run", "gemm_list", "64x40x33,1x3x1", "f16", *pairs, *HOST, says="at problem 1: its N is 3, and gated pairs need a multiple of 2")
+        self.refused("run", "gemm_list", "64x48x33,1x8x1", "f16", *eights, *HOST, says="at problem 1: its N is 8, and gated pairs need a multiple of 16")
+
     def test_verify_meets_every_path(self):
-        out = self.quarry("verify", "--where", "operation == gemm_list and a.dtype == bf16", *HOST, "--problems", "26",
+        out = self.quarry("verify", "--where", "operation == gemm_list and a.dtype == bf16", *HOST, "--problems", "31",
                           "--seed", "3").out
         self.assertIn("0 wrong", out)
 
@@ -83,6 +99,15 @@ class Lists(CommandTest):
             for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
                 with self.subTest(name=name, words=words):
                     self.assertIn("0 wrong", self.quarry("emulate", name, problems, *words).out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_gated_pairs_are_emulated(self):
+        for name in ("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", "gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1",
+                     "gemm_list_sm90_f16_f16_f32_f16_rcr_128x128x64_c1x1_s6_ping_pong_a8x8"):
+            for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x39x32,-1x2x8,99x80x9999", "--wrong-sizes", "clamp")):
+                with self.subTest(name=name, words=words):
+                    self.assertIn("0 wrong", self.quarry("emulate", name, "64x40x32,1x2x8,70x80x104", *words,
+                                                         "--epilogue", "out = silu(gate(sum)) * up(sum)").out)
 
     def test_bad_problems_are_refused_by_flag(self):
         for words, message in (

@@ -126,8 +126,8 @@ void draw_leading(Problem& problem, const KernelMetadata& kernel, bool is_spoile
   }
 }
 
-/// Stores the operands of a problem with leading dimensions.
-void store_packed(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
+/// Stores the operands of a problem with leading dimensions. @param is_path that of gated pairs is about rows
+void store_packed(Problem& problem, const KernelMetadata& kernel, bool is_path, Dice& dice) {
   const auto whole_lines = [](int& extent, int unit = line_unit) {
     extent = (extent + unit - 1) / unit * unit;
   };
@@ -139,7 +139,8 @@ void store_packed(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
   };
   problem.a = packed(problem.a.dtype, kernel.operands.a.layout);
   problem.b = packed(problem.b.dtype, kernel.operands.b.layout);
-  problem.out = packed(problem.out.dtype, dice.one_in(4) ? Layout::column : Layout::row);
+  const bool by_columns = dice.one_in(4) && !(is_path && problem.is_gated());
+  problem.out = packed(problem.out.dtype, by_columns ? Layout::column : Layout::row);
   EpilogueSpec& e = problem.epilogue;
   if (e.beta != 0 && !e.in_place)
     e.c = packed(problem.out.dtype, dice.one_in(2) ? Layout::row : Layout::column);
@@ -149,20 +150,21 @@ void store_packed(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
 }
 
 /// The path's expression; of groups of columns, there are two and a part of one. Gated pairs end within a
-/// tile.
+/// tile, and boxes of their outputs may leave by the copy engine.
 void draw_path_expression(Problem& problem, const gemm::WideParts& parts, bool gathers) {
   if (gathers) return make_gathered_expression(problem);
   if (parts.groups) problem.bounds.n += 192;
-  if (parts.pairs) problem.bounds.n = problem.bounds.n / 64 * 64 + 32;
+  if (parts.pairs) {
+    problem.bounds.n = problem.bounds.n / 64 * 64 + 32;
+    problem.out.alignment = wide_alignment(problem.out.dtype);
+  }
   make_expression(problem, parts);
 }
 
-/// An expression, with a gated pair or groups where the kernel takes these.
+/// An expression, with a gated pair where kernels that share the problem (result_key) take one.
 void draw_any_expression(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
-  const bool has_pairs = dice.one_in(3);
-  const gemm::WideParts parts = {
-      .groups = dice.one_in(6), .pairs = has_pairs, .eights = has_pairs && dice.one_in(3)};
-  draw_expression(problem, takes_expression(kernel, parts) ? parts : gemm::WideParts(), dice);
+  const bool has_pairs = dice.one_in(3) && takes_expression(kernel, of_halves);
+  draw_expression(problem, {.pairs = has_pairs, .eights = has_pairs && dice.one_in(3)}, dice);
 }
 
 /// Makes sure that the sizes show what a path is about.
@@ -183,6 +185,7 @@ void show_leading(Problem& problem, const Drawn& drawn) {
     first[0] = std::numeric_limits<int>::max();
   } else {
     first[3] = problem.out.layout == Layout::row ? problem.own_output(0).n : own.m;
+    if (problem.is_gated()) ++first[3];  // lines that the copy engine cannot store
   }
 }
 
@@ -216,7 +219,8 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add(o.accumulator)
       .add(o.out.dtype)
       .add(storage_key(kernel))
-      .add_if(takes_scales(kernel), "scales");
+      .add_if(takes_scales(kernel), "scales")
+      .add_if(takes_expression(kernel, of_halves), "pairs");
 }
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {
@@ -263,7 +267,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   if (is_of_expression) draw_path_expression(problem, *own_path->expression, own_path->gathers);
   if (!is_path && takes_expression(kernel) && dice.one_in(4)) draw_any_expression(problem, kernel, dice);
   if (takes_scales(kernel)) draw_scales(is_own_path ? own_path->scales : ScaleChoice(), problem, dice);
-  if (drawn.has_leading) store_packed(problem, kernel, dice);
+  if (drawn.has_leading) store_packed(problem, kernel, is_path, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
   draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(is_of_expression ? 2 : 1, 6), dice);
   if (drawn.is_spoiled) spoil_sizes(problem, dice);

@@ -38,6 +38,22 @@ TEST_CASE("extents of a list stay within their bounds", "[gemm_list]") {
   }
 }
 
+TEST_CASE("N of gated pairs is whole units, no more than it was", "[gemm_list]") {
+  CHECK(pair_unit(false, Layout::column, 8) == 2);
+  CHECK(pair_unit(false, Layout::row, 0) == 2);
+  CHECK(pair_unit(false, Layout::row, 1) == 2);
+  CHECK(pair_unit(false, Layout::row, 8) == 16);
+  CHECK(pair_unit(true, Layout::row, 16) == 16);
+  for (int n = 0; n < 200; ++n) {
+    for (int unit = 1; unit <= 32; unit *= 2) {
+      const ListExtents whole = in_units({5, n, 7}, unit);
+      CHECK((whole.m == 5 && whole.k == 7));
+      CHECK(whole.n == n / unit * unit);
+      CHECK(with_half_columns(whole).n == whole.n / 2);
+    }
+  }
+}
+
 TEST_CASE("lines of a list neither overlap nor end behind those of the view", "[gemm_list]") {
   const auto seed = lab::fresh_seed();
   INFO("seed " << seed);

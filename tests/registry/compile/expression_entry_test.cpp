@@ -79,7 +79,7 @@ TEST_CASE("entries with an expression compile", "[compiler][elementwise]") {
 }
 
 TEST_CASE("entries of products and of reductions with an expression compile",
-          "[compiler][gemm][conv2d][grouped_gemm]") {
+          "[compiler][gemm][conv2d][grouped_gemm][gemm_list]") {
   struct Case {
     std::string_view kernel;
     DType sum;
@@ -112,6 +112,14 @@ TEST_CASE("entries of products and of reductions with an expression compile",
        "z = sum + bias; out = gelu(z) * r", "bias=bf16:per_column,r=f32:per_row,z=f32:row,out=bf16:row"},
       {"grouped_gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c1x1_s4_cooperative_a8x8", DType::f32,
        "out = silu(gate(sum)) * up(sum)", "out=bf16:row"},
+      {"gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", DType::f32, "out = silu(gate(sum)) * up(sum)",
+       "out=f32:row"},
+      {"gemm_list_sm80_bf16_bf16_f32_bf16_rrr_128x128x32_w2x2x1_s4_a8x8", DType::f32,
+       "out = silu(gate(sum)) * up(sum)", "out=bf16:row"},
+      {"gemm_list_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8", DType::f32,
+       "out = silu(gate(sum)) * up(sum)", "out=bf16:row"},
+      {"gemm_list_sm90_bf16_bf16_f32_bf16_rrr_128x128x64_c1x1_s6_ping_pong_a8x8", DType::f32,
+       "z = silu(gate8(sum)) * up8(sum); out = z", "z=f32:row,out=bf16:row"},
       {"reduce_split_k_f32_bf16", DType::f32, "z = sum + bias; out = gelu(z) * gate",
        "bias=bf16:per_column,gate=bf16:row,z=f32:row,out=bf16:row"},
       {"reduce_split_k_f64_f16", DType::f64, "out = f32(sum) * s", "s=f32:scalar,out=f16:row"},
