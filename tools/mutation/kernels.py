@@ -147,6 +147,9 @@ LIST = ("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "gemm_list_simt_s8_s
 LIST_SM80 = ("gemm_list_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8", "gemm_list_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1")
 # In clusters; of f32 in crossed layouts, which lanes store where leading dimensions are odd.
 LIST_SM90 = ("gemm_list_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8", "gemm_list_sm90_f16_f16_f32_f32_crr_128x128x64_c1x1_s6_ping_pong_a8x8")
+# Of gated pairs, and the second one of reductions of groups of columns, too; a row-major B that is copied in pieces.
+LIST_WIDE = ("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "gemm_list_sm80_bf16_bf16_f32_f32_rcr_128x128x32_w2x2x1_s4_a8x8")
+LIST_PIECES = ("gemm_list_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8",)
 LIST_SCALES = ("gemm_list_simt_e4m3_e5m2_f32_bf16_rcr_64x64x16_t4x4_block_scales",)
 LIST_SM90_SCALES = ("gemm_list_sm90_e4m3_e4m3_f32_bf16_rcr_128x128x128_c2x1_s6_cooperative_a16x16_block_scales",)
 REDUCE = ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8")
@@ -224,6 +227,7 @@ STAGES = [
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
     Stage(rf"{SM90}/(expression|wide_store)\.cuh", GROUPED_WIDE_SM90),
+    Stage(rf"{SM90}/wide_store\.cuh", LIST_SM90),
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list_simt/.*", LIST_SCALES),
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),

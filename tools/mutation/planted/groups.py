@@ -1,6 +1,6 @@
 """In how grouped GEMMs and lists find their problems."""
 
-from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, GROUPED_WIDE, GROUPED_WIDE_SM90, LIST, LIST_SM80, LIST_SM90
+from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, GROUPED_WIDE, GROUPED_WIDE_SM90, LIST, LIST_PIECES, LIST_SM80, LIST_SM90, LIST_WIDE
 from mutation.planted.mistake import Planted, on_paths
 
 SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
@@ -16,6 +16,11 @@ GROUPED_SM90_EXPRESSION = "kernels/grouped_gemm_sm90/expression.cuh"
 WIDE_STORE = "kernels/gemm_sm90/wide_store.cuh"
 LIST_SCHEDULE = "kernels/gemm_list/schedule.cuh"
 LIST_PARAMS = "kernels/gemm_list/params.hpp"
+LIST_PAIRS = "kernels/gemm_list/pairs.cuh"
+LIST_EXPRESSION = "kernels/gemm_list/expression.cuh"
+LIST_MAPS = "kernels/gemm_list_sm90/maps.cuh"
+TENSOR_LIST = "kernels/gemm_list_sm90/tensor_list.cuh"
+OPERAND_PART = "kernels/common/operand_part.cuh"
 
 EXPRESSIONS = ("expression", "expression_masked", "expression_ragged_k")
 WIDE_KERNELS = GROUPED_WIDE + GROUPED_WIDE_SM90
@@ -90,4 +95,31 @@ PLANTED = [
             [(EXPRESSION_STORE, "write_box<config>(buffer, work, row, column, Matrices::out(params_, work));", "write_box<config>(buffer, work, row, column, Matrices::beside(params_.gemm.out, work));")]),
     Planted("expression", "vectors of all problems are the first one's", LIST_SM90,
             [(VECTORS, "(tensor_entry(work) * m.batch_stride", "(0 * m.batch_stride")]),
+    # Gated pairs and groups of columns of lists.
+    *on_paths(("gated", "gated_leading", "eights"), "a gate is its own partner", LIST_WIDE + LIST_SM90,
+              [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
+    *on_paths(("gated", "gated_wrong_sizes"), "second halves begin a column further on", LIST_WIDE + LIST_SM90,
+              [(OPERAND_PART, "part.extent.end = work.n() / 2;", "part.extent.end = work.n() / 2 + 1;")]),
+    Planted("gated", "second halves begin eight columns further on", LIST_PIECES,
+            [(OPERAND_PART, "part.extent.end = work.n() / 2;", "part.extent.end = work.n() / 2 + 8;")]),
+    Planted("gated_leading", "lines of outputs have B's columns", LIST_WIDE,
+            [(LIST_PAIRS, "return {problem.batch, with_half_columns(problem.extents)};", "return {problem.batch, problem.extents};")]),
+    *on_paths(("gated", "groups"), "all problems have the tensors of the first", LIST_WIDE,
+              [(LIST_EXPRESSION, "(params), params, work.batch,", "(params), params, 0 * work.batch,")]),
+    *on_paths(("gated", "groups"), "all problems have the tensors of the first", LIST_SM90,
+              [(VECTORS, "    return work.out().batch;", "    return 0 * work.out().batch;")]),
+    Planted("gated", "maps of outputs have B's columns", LIST_SM90,
+            [(LIST_MAPS, "gated ? with_half_columns(own) : own;", "own;")]),
+    Planted("gated_leading", "lanes store boxes in lines of B's columns", LIST_SM90,
+            [(TENSOR_LIST, "return gated ? with_half_columns(extents) : extents;", "return extents;")]),
+    Planted("gated_leading", "the engine is asked to store what it cannot", LIST_SM90,
+            [(WIDE_STORE, "      if (work.by_boxes)\n", "      if (params_.stores_boxes)\n")]),
+    Planted("groups", "the engine is asked to store what it cannot", LIST_SM90,
+            [(WIDE_STORE, "      if (work.by_boxes)\n", "      if (work.m() > 0)\n")]),
+    *on_paths(("gated_wrong_sizes", "eights"), "extents go past the bounds", LIST_WIDE,
+              [(LIST_PARAMS, "extent > bound ? bound : extent", "extent")]),
+    Planted("eights", "half a block of columns is computed", LIST_WIDE + LIST_SM90,
+            [(LIST_PARAMS, "  own.n &= -unit;\n", "  own.n &= -(unit / 8);\n")]),
+    Planted("eights", "blocks of eight columns are halves", LIST_SM90[1:],  # other halves lie in copies of their own
+            [("kernels/gemm_list_sm90/expression.cuh", "unit, has_halves<Code>()>>", "unit, is_gated<Code>()>>")]),
 ]
