@@ -126,7 +126,8 @@ void draw_leading(Problem& problem, const KernelMetadata& kernel, bool is_spoile
   }
 }
 
-/// Stores the operands of a problem with leading dimensions. @param is_path that of gated pairs is about rows
+/// Stores the operands of a problem with leading dimensions.
+/// @param is_path outputs of gated pairs are row-major, so that their lines are halves
 void store_packed(Problem& problem, const KernelMetadata& kernel, bool is_path, Dice& dice) {
   const auto whole_lines = [](int& extent, int unit = line_unit) {
     extent = (extent + unit - 1) / unit * unit;
