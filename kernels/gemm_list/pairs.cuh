@@ -15,8 +15,7 @@ constexpr int list_unit(Layout b, int alignment) {
 /// A problem whose extents are the output's.
 template <class Epilogue>
 QUARRY_DEVICE ListEntry output_entry(const ListEntry& problem) {
-  if constexpr (is_gated<Epilogue>()) return {problem.batch, with_half_columns(problem.extents)};
-  return problem;
+  return {problem.batch, output_extents<is_gated<Epilogue>()>(problem.extents)};
 }
 
 }  // namespace quarry

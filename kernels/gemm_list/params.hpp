@@ -75,6 +75,12 @@ constexpr ListExtents with_half_columns(ListExtents own) {
   return own;
 }
 
+/// The extents of a problem's output. @tparam gated it is of gated pairs
+template <bool gated>
+constexpr ListExtents output_extents(const ListExtents& own) {
+  return gated ? with_half_columns(own) : own;
+}
+
 constexpr bool is_by_columns(const ListParams& list, ListMatrix matrix) {
   return (list.by_columns >> static_cast<int>(matrix) & 1U) != 0;
 }

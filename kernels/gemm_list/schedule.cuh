@@ -130,7 +130,7 @@ class ListWalk {
       const int* const row = params_.list.sizes + number * list_extents;
       extents_ = clamped_extents(params_.gemm, {arch::global_load<int>(row), arch::global_load<int>(row + 1),
                                                 arch::global_load<int>(row + 2)});
-      if constexpr (unit > 1) extents_ = in_units(extents_, unit);
+      extents_ = in_units(extents_, unit);
     }
     tile_end_ = tiles(extents_);
     QUARRY_ROLLED

@@ -62,7 +62,7 @@ QUARRY_DEVICE void make_map(const Params& params, const ListEntry& problem, Map 
   const ListExtents& own = problem.extents;
   if (own.m == 0 || own.n == 0) return;
   if (which == Map::out) {
-    const ListExtents of_output = gated ? with_half_columns(own) : own;
+    const ListExtents of_output = output_extents<gated>(own);
     const MatrixParams out = output_of(params, problem.batch, of_output);
     if (has_boxes<Out>(params, of_output, out))
       make(params.out, lines_of<Out>(out, problem.batch, true, of_output.m, of_output.n));
@@ -92,10 +92,10 @@ QUARRY_DEVICE void make_maps(const Params& params, arch::SharedAddress memory) {
   for (long long i = static_cast<long long>(warps) * arch::block_index() + warp; i < all; i += at_once) {
     const auto number = static_cast<int>(i / list_maps);
     const int* const row = params.list.sizes + static_cast<long long>(number) * list_extents;
-    const ListExtents given = clamped_extents(
-        params.gemm,
-        {arch::global_load<int>(row), arch::global_load<int>(row + 1), arch::global_load<int>(row + 2)});
-    const ListExtents own = unit > 1 ? in_units(given, unit) : given;
+    const ListExtents own =
+        in_units(clamped_extents(params.gemm, {arch::global_load<int>(row), arch::global_load<int>(row + 1),
+                                               arch::global_load<int>(row + 2)}),
+                 unit);
     make_map<config, (unit > 1)>(params, {number, own}, static_cast<Map>(i % list_maps),
                                  memory + warp * static_cast<int>(sizeof(TensorMap)));
   }

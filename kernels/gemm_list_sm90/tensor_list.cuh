@@ -22,7 +22,7 @@ struct TensorEntry : ListEntry {
 
   QUARRY_DEVICE OperandBase a() const { return {0, 0, 0}; }
   QUARRY_DEVICE OperandBase b() const { return {0, 0, 0}; }
-  QUARRY_DEVICE ListExtents of_output() const { return gated ? with_half_columns(extents) : extents; }
+  QUARRY_DEVICE ListExtents of_output() const { return output_extents<gated>(extents); }
 };
 template <bool gated>
 using TensorWork = WorkOf<TensorEntry<gated>>;
@@ -58,7 +58,7 @@ class TensorList {
   QUARRY_DEVICE Work current() const {
     const int problem = walk_.problem();
     const ListExtents own = walk_.extents();
-    const ListExtents of_output = unit > 1 ? with_half_columns(own) : own;
+    const ListExtents of_output = output_extents<(unit > 1)>(own);
     const bool by_boxes =
         has_boxes<Element<config.types.out>>(params_, of_output, output_of(params_, problem, of_output));
     Work work = {{{problem, own}, params_, by_boxes, problem != problem_before_}, 0, 0, 0, 0, 0};
