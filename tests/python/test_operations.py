@@ -221,6 +221,19 @@ class Lists(unittest.TestCase):
                 self.assertTrue(numpy.allclose(out[i, :m, :n], numpy.maximum(wanted - 1, 0) * x[i, :m, :n], rtol=1e-4, atol=1e-5))
             self.assertTrue((out[1, 3:] == 7).all() and (z[1, :, 2:] == 7).all())
 
+    def test_gated_pairs_have_halves_of_each_problem(self):
+        rng = numpy.random.default_rng()
+        a, b = rng.random((2, 6, 5), "float32"), rng.random((2, 5, 8), "float32")
+        sizes = numpy.array([[6, 8, 5], [3, 4, 5]], "int32")
+        out = numpy.full((2, 6, 4), 7, "float32")
+        args = quarry.GemmListArguments(a, b, out, sizes, epilogue="out = relu(gate(sum) - 1) * up(sum)")
+        quarry.get_kernels(args)[0].run(args)
+        for i, (m, n, k) in enumerate(sizes):
+            sums = a[i, :m, :k] @ b[i, :k, :n]
+            wanted = numpy.maximum(sums[:, : n // 2] - 1, 0) * sums[:, n // 2 :]
+            self.assertTrue(numpy.allclose(out[i, :m, : n // 2], wanted, rtol=1e-4, atol=1e-5))
+        self.assertTrue((out[1, 3:] == 7).all() and (out[1, :, 2:] == 7).all())
+
     def test_scales_of_operands(self):
         ones = numpy.ones((2, 8, 8), "float32").astype(numpy_type("float8_e4m3fn"))
         a_scale, b_scale = numpy.full((2, 8, 1), 0.5, "float32"), numpy.arange(1, 9, dtype="float32").reshape(1, 8)
@@ -237,8 +250,8 @@ class Lists(unittest.TestCase):
         sizes = numpy.full((2, 3), 8, "int32")
         cases = [
             (TypeError, "sizes: expected a tensor", lambda: quarry.GemmListArguments(a, a, a.copy(), None)),
-            (quarry.Error, "Reductions are not computed",
-             lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, epilogue="out = sum / group_max(sum)"))),
+            (quarry.Error, "Reductions of rows, columns and all", lambda: quarry.get_kernels(quarry.GemmListArguments(
+                a, a, a.copy(), sizes, epilogue=quarry.EpilogueArguments("out = sum; most = row_max(sum)", most=numpy.ones((2, 8, 1), "float32"))))),
             (quarry.Error, "`a_scale`", lambda: quarry.get_kernels(
                 quarry.GemmListArguments(a, a, a.copy(), sizes, a_scale=numpy.ones((1, 1), "float64")))),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes[:1]))),
