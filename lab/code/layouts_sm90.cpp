@@ -30,16 +30,20 @@ std::string boxes_text(const Names& names, const OperandBox& box) {
   std::string text = "  boxes of the copy engine: " + number(box.panel_line_elements()) + " elements of " +
                      number(box.part_lines()) + " lines, " + number(box.part_bytes()) + " bytes, " +
                      text_of(box.permutation());
-  if (box.sharers > 1) text += "; each of " + number(box.sharers) + " blocks loads its part for all";
+  if (box.in_turns()) {
+    text += "; " + number(box.sharers) + " blocks load it for all in turns, one each K tile";
+  } else if (box.sharers > 1) {
+    text += "; each of " + number(box.sharers) + " blocks loads its part for all";
+  }
   text += "\n";
   for (int panel = 0; panel < box.panels(); ++panel) {
-    for (int part = 0; part < box.sharers; ++part) {
+    for (int part = 0; part < box.parts(); ++part) {
       const int first = panel * box.panel_bytes() + part * box.part_bytes();
       text += "    " +
               range_text(names, part * box.part_lines(), box.part_lines(), panel * box.panel_line_elements(),
                          box.panel_line_elements()) +
               ": bytes " + number(first) + " to " + number(first + box.part_bytes() - 1);
-      text += box.sharers > 1 ? ", by block " + number(part) + " of those\n" : "\n";
+      text += box.parts() > 1 ? ", by block " + number(part) + " of those\n" : "\n";
     }
   }
   return text;

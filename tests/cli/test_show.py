@@ -282,7 +282,9 @@ class Layouts(CommandTest):
         names = self.names("family == gemm_sm90 and copy_engine == tma")
         self.assertGreater(len(names), 100)
         seed = random.randrange(2**32)
-        for name in random.Random(seed).sample(names, 12):
+        in_turns = "gemm_sm90_s8_s8_s32_s8_rcr_128x144x128_c4x1_s6_ping_pong_a16x16"
+        self.assertIn(" 4 blocks load it for all in turns", self.quarry("show", in_turns, "--layout").out)
+        for name in [in_turns, *random.Random(seed).sample(names, 12)]:
             with self.subTest(name, seed=seed):
                 shown = self.quarry("show", name, "--layout")
                 sections = self.sections(shown.out)
