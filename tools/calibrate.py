@@ -111,7 +111,7 @@ def unhidden_shares():
     common, wgmma = "kernels/gemm/estimate.cpp", "kernels/gemm_sm90/estimate.cpp"
     step, profile = "kernels/gemm_sm90/step_time.hpp", "kernels/gemm_sm90/profile.cpp"
     return {"wgmma": (constant(step, "unhidden"), constant(wgmma, "unhidden_from"), constant(profile, "unhidden_memory")),
-            "mma": (constant(common, "unhidden"), constant(common, "unhidden_latency"))}
+            "mma": (constant(common, "unhidden"), constant(common, "unhidden_latency"), constant(common, "unhidden_memory"))}
 
 
 UNHIDDEN = unhidden_shares()
@@ -125,8 +125,9 @@ def together(kind, waves, launch, memory, math_units, copies, latency, ends, epi
         step = longest + unhidden * min(1, waves / unhidden_from) * (math_units + copies + latency - longest)
         beside = unhidden_memory + (1 - unhidden_memory) / max(1, math.ceil(waves))
         return launch + both(step + ends + epilogue, memory, beside) + exchange
-    step = both(both(math_units, copies, UNHIDDEN["mma"][0]), latency, UNHIDDEN["mma"][1])
-    return launch + max(step + ends + epilogue, memory) + exchange
+    unhidden, unhidden_latency, unhidden_memory = UNHIDDEN["mma"]
+    step = both(both(math_units, copies, unhidden), latency, unhidden_latency)
+    return launch + both(step + ends + epilogue, memory, unhidden_memory / max(1, math.ceil(waves))) + exchange
 
 
 def seconds(sample, factors):

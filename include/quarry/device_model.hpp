@@ -98,7 +98,7 @@ struct ExchangeCosts {
   double turn = 1500;
   /// In a cluster, fitted to an H200: for synchronising the slices before and after, for each slice beyond
   /// the first, and for each round in which every thread reads four sums from every block.
-  double cluster_turn = 3100;
+  double cluster_turn = 2500;
   double cluster_slice = 20;
   double cluster_round = 870;
 

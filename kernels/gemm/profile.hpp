@@ -131,6 +131,8 @@ struct GemmProfile {
   double cluster_slice = 0;
   /// Seconds for the slices to add up a tile of theirs, which they share among them.
   double cluster_share = 0;
+  /// Seconds more to leave a tile's partial sums of split_k_parallel than to store a tile of the output.
+  double partial_tile = 0;
   /// Least seconds of a K tile for the instructions of one block, however soon its copies are there.
   double least = 0;
   /// Seconds of math more for a K tile where each column of B has scales of its own.
@@ -142,6 +144,8 @@ struct GemmProfile {
   /// The share of device memory's time, or of the multiprocessors' where that is shorter, that adds to the
   /// other one where very many tiles follow one another. All of it adds where none does.
   double unhidden_memory = 1;
+  /// The share of it that is hidden where no tiles follow one another, but very many K tiles.
+  double hidden_in_tile = 0;
   /// The most slices of K that are chosen for split_k_parallel where the caller leaves it open: beyond that,
   /// adding up costs more than it brings.
   int most_slices = 32;

@@ -27,11 +27,11 @@ constexpr double hand_over = 300;
 /// and 16 rows of a column-major output), of 64, and of fewer than 112. From times of problems with K of at
 /// most 200 on an H100.
 constexpr double output_below_64 = 0.45;
-constexpr double output_of_64 = 0.1;
+constexpr double output_of_64 = 0.3;
 constexpr double output_below_112 = 0.22;
 /// The same where the tiles of a cluster have 256 bytes or fewer of each line of the output; half of it where
 /// they have 512, and so on.
-constexpr double narrow_span = 0.25;
+constexpr double narrow_span = 0.12;
 /// Threads' copies need instructions: cycles for each.
 constexpr double thread_copy = 1;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup that multiplies alone, of

@@ -153,6 +153,8 @@ struct Spread {
   int at_once;
   /// Blocks that share a tile at the same time.
   int slices = 1;
+  /// Seconds more to store each tile.
+  double partial = 0;
 };
 
 /// The share of Work::copy that is left while so many clusters are at work.
@@ -173,11 +175,16 @@ inline Step step_of(const Work& w, const Spread& spread) {
 }
 
 /// Seconds of the multiprocessors together with device memory, which works while they do, except that the
-/// first tiles wait for it, and it for the last ones. @param rounds tiles that follow one another
-inline double beside_memory(const Work& w, double seconds, int rounds) {
+/// first tiles wait for it, and it for the last ones. @param rounds tiles that follow one another, of so many
+/// K tiles each
+inline double beside_memory(const Work& w, double seconds, int rounds, int k_tiles) {
+  constexpr double few_k_tiles = 8;  // hide nothing
   const double longer = std::max(seconds, w.memory);
   const double shorter = std::min(seconds, w.memory);
-  if (rounds <= 1) return longer + shorter;
+  if (rounds <= 1) {
+    const double hidden = w.kernel.hidden_in_tile * std::max(0.0, 1 - few_k_tiles / k_tiles);
+    return longer + (1 - hidden) * shorter;
+  }
   const double share = w.kernel.unhidden_memory;
   return longer + (share + (1 - share) / rounds) * shorter;
 }
@@ -193,7 +200,7 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step
   account[TimePart::copies] = k_tiles * step.copy;
   account[TimePart::latency] = rounds * spread.k_tiles * step.latency;
   account[TimePart::ends] = comes_and_goes ? rounds * kernel.ends : kernel.ends + (tiles - 1) * kernel.turn;
-  account[TimePart::epilogue] = tiles * (w.store + w.drain);
+  account[TimePart::epilogue] = tiles * (w.store + w.drain + spread.partial);
 }
 
 /// Seconds of the kernel itself. @param account null, or where the parts are noted
@@ -202,11 +209,12 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step
   const Step step = step_of(w, spread);
   const int on_one = few_tiles_along(spread.tiles, spread.at_once);
   const bool comes_and_goes = w.kernel.traits.schedule == Schedule::one_tile;
-  const double seconds = comes_and_goes ? one_tile_seconds(w, on_one, spread.k_tiles, step)
-                                        : persistent_seconds(w, on_one, spread.k_tiles, step);
+  const double stored = comes_and_goes ? one_tile_seconds(w, on_one, spread.k_tiles, step)
+                                       : persistent_seconds(w, on_one, spread.k_tiles, step);
+  const double seconds = stored + on_one * spread.partial;
   if (account != nullptr) note_tiles(w, spread, on_one, step, *account);
   const int rounds = comes_and_goes ? few_tiles_along(on_one, w.kernel.resident) : on_one;
-  return w.kernel.launch + promised * beside_memory(w, seconds, rounds);
+  return w.kernel.launch + promised * beside_memory(w, seconds, rounds, spread.k_tiles);
 }
 
 /// Slices of two lengths. @pre there are two slices at least
@@ -218,14 +226,14 @@ SliceCut cut_of(const Work& w, int slices) {
 /// kernel_seconds of slices of two lengths. @pre a persistent schedule
 double long_slice_seconds(const Work& w, const SliceCut& cut, Account* account = nullptr) {
   const GemmProfile& kernel = w.kernel;
-  const Spread spread = {w.tiles * cut.slices, cut.short_k_tiles, w.clusters};
+  const Spread spread = {w.tiles * cut.slices, cut.short_k_tiles, w.clusters, 1, kernel.partial_tile};
   const Step step = step_of(w, spread);
   const BusiestBlock busiest = busiest_block(cut);
   const double around = kernel.ends + (busiest.works - 1) * kernel.turn + w.drain;
   const double main = busiest.k_tiles * step_seconds(step, 1);
   if (account != nullptr) note_tiles(w, spread, busiest.works, step, *account);
-  const double seconds = around + main + busiest.works * w.store;
-  return kernel.launch + promised * beside_memory(w, seconds, busiest.works);
+  const double seconds = around + main + busiest.works * (w.store + kernel.partial_tile);
+  return kernel.launch + promised * beside_memory(w, seconds, busiest.works, cut.short_k_tiles);
 }
 
 /// In which order tiles are walked.
@@ -277,7 +285,10 @@ int cluster_slices(const Work& w, int most) {
 
 /// How the blocks are spread where K is cut, or not (1 slice).
 Spread spread(const Work& w, Mode mode, int slices, int k_tiles) {
-  if (mode != Mode::split_k_cluster) return {w.tiles * slices, k_tiles, w.clusters};
+  if (mode != Mode::split_k_cluster) {
+    const double partial = mode == Mode::split_k_parallel ? w.kernel.partial_tile : 0;
+    return {w.tiles * slices, k_tiles, w.clusters, 1, partial};
+  }
   return {w.tiles, k_tiles, clusters_of_slices(w, slices), slices};
 }
 
@@ -323,7 +334,7 @@ struct CutModel {
   /// So many slices, or fewer that take less time.
   int cheapest_or(int slices, const SplitKWay& way) const {
     const auto needed = [&](int each) {
-      return seconds(way, each, tiles_along(w.k_tiles, each)) + (each - 1) * way.slice;
+      return seconds(way, each, tiles_along(w.k_tiles, each)) + (each - 1) * (way.slice + way.overhead);
     };
     int best = slices;
     for (int fewer = 2; fewer < slices && fewer <= most_cuts; ++fewer) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "gemm/split_k.hpp"
@@ -24,9 +25,10 @@ constexpr double cluster_ends = 200;
 constexpr double element_stored = 0.088;
 constexpr double column_stored = 0.5;
 constexpr double byte_stored = 0.08;
-/// The share of byte_stored in a cluster: its blocks write longer pieces of memory at a time. From problems
-/// with K up to 64 on an H100.
-constexpr double cluster_stored = 0.8;
+/// The share of byte_stored in a cluster of two and of four, except of ping_pong: its blocks write longer
+/// pieces of memory at a time. From problems with K up to 64 on an H100.
+constexpr double two_stored = 0.8;
+constexpr double four_stored = 0.6;
 /// How much later copies are in clusters of one tile a block, where the last block holds up the others.
 constexpr double cluster_wait = 1.6;
 /// More for each element where sums were promoted by warpgroups of 128 rows each: the registers are full.
@@ -46,10 +48,36 @@ constexpr double element_fetched_in_loop = 1.1;
 /// GemmProfile::unhidden_memory. From 122 random problems of bf16 and others on an H100. Where sums are
 /// promoted, all adds: the numbers of these kernels were fitted so.
 constexpr double unhidden_memory = 0.6;
+/// GemmProfile::hidden_in_tile where sums are promoted: there math takes long, too. From 18 problems with
+/// block scales on an H100.
+constexpr double hidden_beside_promotion = 0.7;
 /// The shares of LaunchCosts::overlapped_reduction and of the time of partial sums, after these kernels. From
 /// the near best of 18 problems with long K on an H100.
 constexpr double reduction_share = 0.55;
 constexpr double partial_share = 0.5;
+/// Cycles to leave the partial sums of a tile in rows, as lanes hold pairs of a row; and more where a
+/// warpgroup has more sums than `roomy_sums`, whose addresses find no registers: with the square of what is
+/// beyond, so many for 8,192 of them. From 2,000 times of split_k_parallel on an H100: 192x128 ping_pong
+/// takes 7 to 10 us longer than by its bytes.
+constexpr double partial_rows = 1900;
+constexpr double partial_crowded = 20e3;
+constexpr double roomy_sums = 16384;
+
+/// Warpgroups that store a tile together.
+int storing_groups(const Config& c) { return c.schedule == Schedule::ping_pong ? 1 : consumers(c); }
+
+double byte_share(const Config& c) {
+  const int blocks = blocks_of_cluster(c);
+  if (blocks == 1 || c.schedule == Schedule::ping_pong) return 1;
+  return blocks == 4 ? four_stored : two_stored;
+}
+
+/// GemmProfile::partial_tile in cycles.
+double partial_cycles(const Config& c) {
+  const double sums = static_cast<double>(c.tile.m) * c.tile.n / storing_groups(c);
+  const double beyond = std::max(0.0, sums - roomy_sums) / 8192;
+  return partial_crowded * beyond * beyond + (c.layouts.out == Layout::row ? partial_rows : 0);
+}
 
 }  // namespace
 
@@ -61,7 +89,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const int resident = resident_blocks(c, device);
   const bool clustered = blocks_of_cluster(c) > 1;
   const double wait = clustered && c.schedule == Schedule::one_tile ? cluster_wait : 1;
-  const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);  // that store a tile
+  const int groups = storing_groups(c);
   const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored) +
                         (promotes(c) && blocks_m(c) > 1 ? element_promoted : 0);
   const TimeFactors& factors = rates.calibration.wgmma;
@@ -81,7 +109,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .launch = factors.launch * rates.launch.overlapped,
       .alone_root = 0,
       .ends = factors.ends * (block_ends + (clustered ? cluster_ends : 0)) * cycle,
-      .epilogue_byte = factors.epilogue * elements * byte_stored * (clustered ? cluster_stored : 1) * cycle,
+      .epilogue_byte = factors.epilogue * elements * byte_stored * byte_share(c) * cycle,
       .epilogue_tile = stored_tile * stored,
       .activation_tile = stored_tile * element_activated,
       .added_tile = stored_tile * added,
@@ -101,11 +129,13 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .cluster_slice = factors.exchange * exchange.cluster_slice * cycle,
       .cluster_share =
           factors.exchange * elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
+      .partial_tile = partial_cycles(c) * cycle,
       .least = factors.latency * least_cycles(c) * cycle,
       .column_scales = factors.math * column_cycles(c, rates) * cycle,
       .output_lines = output_lines(c),
       .first_scale = first_scale * factors.copies / factors.memory,
       .unhidden_memory = promotes(c) ? 1 : unhidden_memory,
+      .hidden_in_tile = promotes(c) ? hidden_beside_promotion : 0,
   };
   profile.alone_root = std::sqrt(step_seconds({profile.math, profile.memory, profile.latency, unhidden}, 1));
   set_balances(profile);
