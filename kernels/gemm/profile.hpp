@@ -144,7 +144,8 @@ struct GemmProfile {
   /// The share of device memory's time, or of the multiprocessors' where that is shorter, that adds to the
   /// other one where very many tiles follow one another. All of it adds where none does.
   double unhidden_memory = 1;
-  /// The share of it that is hidden where no tiles follow one another, but very many K tiles.
+  /// The share of it that is hidden where no tiles follow one another, but very many K tiles, and the
+  /// multiprocessors take much longer.
   double hidden_in_tile = 0;
   /// The most slices of K that are chosen for split_k_parallel where the caller leaves it open: beyond that,
   /// adding up costs more than it brings.

@@ -174,17 +174,21 @@ inline Step step_of(const Work& w, const Spread& spread) {
           .unhidden = tiles < enough ? unhidden * tiles / enough : unhidden};
 }
 
+/// The share of device memory's time that is hidden within a tile of so many K tiles: all that a kernel hides
+/// where the multiprocessors take twice as long, none where they are done sooner.
+inline double hidden_in_tile(const Work& w, double seconds, int k_tiles) {
+  constexpr double few_k_tiles = 8;  // hide nothing
+  if (k_tiles <= few_k_tiles || seconds <= w.memory) return 0;
+  return w.kernel.hidden_in_tile * (1 - few_k_tiles / k_tiles) * std::min(1.0, 2 * (1 - w.memory / seconds));
+}
+
 /// Seconds of the multiprocessors together with device memory, which works while they do, except that the
 /// first tiles wait for it, and it for the last ones. @param rounds tiles that follow one another, of so many
 /// K tiles each
 inline double beside_memory(const Work& w, double seconds, int rounds, int k_tiles) {
-  constexpr double few_k_tiles = 8;  // hide nothing
   const double longer = std::max(seconds, w.memory);
   const double shorter = std::min(seconds, w.memory);
-  if (rounds <= 1) {
-    const double hidden = w.kernel.hidden_in_tile * std::max(0.0, 1 - few_k_tiles / k_tiles);
-    return longer + (1 - hidden) * shorter;
-  }
+  if (rounds <= 1) return longer + (1 - hidden_in_tile(w, seconds, k_tiles)) * shorter;
   const double share = w.kernel.unhidden_memory;
   return longer + (share + (1 - share) / rounds) * shorter;
 }
