@@ -67,7 +67,7 @@ constexpr double roomy_sums = 16384;
 int storing_groups(const Config& c) { return c.schedule == Schedule::ping_pong ? 1 : consumers(c); }
 
 double byte_share(const Config& c) {
-  const int blocks = blocks_of_cluster(c);
+  const unsigned blocks = blocks_of_cluster(c);
   if (blocks == 1 || c.schedule == Schedule::ping_pong) return 1;
   return blocks == 4 ? four_stored : two_stored;
 }
