@@ -24,11 +24,13 @@ constexpr double turn_at_least = 400;
 constexpr double tile_turn = 1600;
 constexpr double hand_over = 300;
 /// By how much device memory takes longer for an output in short lines: of fewer than 64 bytes (narrow boxes,
-/// and 16 rows of a column-major output), of 64, and of fewer than 112. From times of problems with K of at
-/// most 200 on an H100.
+/// and 16 rows of a column-major output), of 64, and of fewer than 112; and where a cluster's lines end
+/// within 256 bytes (192 columns of two bytes). From times of problems with K of at most 200 on an H100, and
+/// 370 random problems.
 constexpr double output_below_64 = 0.45;
 constexpr double output_of_64 = 0.3;
-constexpr double output_below_112 = 0.22;
+constexpr double output_below_112 = 0.5;
+constexpr double output_within_256 = 0.22;
 /// The same where the tiles of a cluster have 256 bytes or fewer of each line of the output; half of it where
 /// they have 512, and so on.
 constexpr double narrow_span = 0.12;
@@ -145,7 +147,8 @@ double output_lines(const Config& c) {
   const double all = 1 + std::min(span, narrow_span);
   if (bytes < 64) return all + output_below_64;
   if (bytes == 64) return all + output_of_64;
-  return bytes < 112 ? all + output_below_112 : all;
+  if (bytes < 112) return all + output_below_112;
+  return along * bytes_of(c.types.out) % 256 != 0 ? all + output_within_256 : all;
 }
 
 }  // namespace quarry::gemm_sm90
