@@ -1,5 +1,6 @@
 // The estimate by which kernels are ranked: sane on every problem, sensible on well-known ones.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -43,6 +44,19 @@ GemmArguments block_scaled_problem(std::int64_t m, std::int64_t n, std::int64_t 
   args.a_scale_granularity = ScaleGranularity::block_1x128;
   args.b_scale = TensorView::row_major(nullptr, DType::f32, {blocks(k), blocks(n)});
   args.b_scale_granularity = ScaleGranularity::block_128x128;
+  return args;
+}
+
+/// The first choice on an H100.
+KernelMetadata first_on_h100(const GemmArguments& args) {
+  const CandidateList list = ranked(args, test::device_named("h100"));
+  REQUIRE_FALSE(list.empty());
+  return list.front().metadata();
+}
+
+GemmArguments column_b_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmArguments args = test::plain_problem(m, n, k, DType::bf16);
+  args.b = TensorView::column_major(nullptr, DType::bf16, {k, n});
   return args;
 }
 
@@ -358,4 +372,40 @@ TEST_CASE("slices of gradients of filters fill several rounds where tiles do not
   const int tiles = (512 + tile.m - 1) / tile.m * ((9 * 512 + tile.n - 1) / tile.n);
   CHECK(tiles > h200().multiprocessors / 2);
   CHECK(*best.controls().split_k_slices * tiles > h200().multiprocessors);
+}
+
+TEST_CASE("partial sums of warpgroups whose registers are full are no bargain", "[ranking]") {
+  // 327x240x30440 on an H100: 192x128 ping_pong in 32 slices took 43 us, 128x128 in 22 slices 27.5.
+  const KernelMetadata first = first_on_h100(test::plain_problem(327, 240, 30440, DType::bf16));
+  INFO(first.name);
+  const int sums =
+      first.design.tile.m * first.design.tile.n / (first.design.schedule == Schedule::ping_pong ? 1 : 2);
+  CHECK(sums <= 128 * 128);
+}
+
+TEST_CASE("mma.sync does not hide device memory: C beside a tall output goes to wgmma", "[ranking]") {
+  // 62 us by gemm_sm80 on an H100, 31 by gemm_sm90.
+  GemmArguments args = column_b_problem(23677, 104, 1224);
+  args.c = TensorView::row_major(nullptr, DType::bf16, {23677, 104});
+  args.epilogue.beta = 1.0;
+  const KernelMetadata first = first_on_h100(args);
+  INFO(first.name);
+  CHECK(first.family == "gemm_sm90");
+}
+
+TEST_CASE("promoted sums hide device memory within long K", "[ranking]") {
+  // 50 us in one piece on an H100, 69 to 71 in two and three slices.
+  const KernelMetadata first = first_on_h100(block_scaled_problem(128, 7168, 16384));
+  INFO(first.name);
+  CHECK(first.design.tile.m * first.design.tile.n == 64 * 128);
+}
+
+TEST_CASE("outputs in lines of 384 bytes are written slowly", "[ranking]") {
+  // Hardly any K on an H100: 128x192 ping_pong took 28.3 us at 3533x5528x32 and 12.1 at 488x17984x24, the
+  // best kernels 24.0 and 8.9.
+  for (const auto& [m, n, k] : {std::array{3533, 5528, 32}, std::array{488, 17984, 24}}) {
+    const KernelMetadata first = first_on_h100(column_b_problem(m, n, k));
+    INFO(first.name);
+    CHECK(first.design.tile.n % 128 == 0);
+  }
 }
