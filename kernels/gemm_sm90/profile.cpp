@@ -56,9 +56,9 @@ constexpr double hidden_by_k_tiles = 0.8;
 constexpr double reduction_share = 0.55;
 constexpr double partial_share = 0.5;
 /// Cycles to leave the partial sums of a tile in rows, as lanes hold pairs of a row; and more where a
-/// warpgroup has more sums than `roomy_sums`, whose addresses find no registers: with the square of what is
-/// beyond, so many for 8,192 of them. From 2,000 times of split_k_parallel on an H100: 192x128 ping_pong
-/// takes 7 to 10 us longer than by its bytes.
+/// warpgroup has more sums than `roomy_sums` (registers are full then; whether that is why was not looked
+/// into): with the square of what is beyond, so many for 8,192 of them. From 2,000 times of split_k_parallel
+/// on an H100: 192x128 ping_pong takes 7 to 10 us longer than by its bytes.
 constexpr double partial_rows = 1900;
 constexpr double partial_crowded = 20e3;
 constexpr double roomy_sums = 16384;
