@@ -146,6 +146,11 @@ DType accumulator_of(const GroupedGemmArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
 
+/// Rows of a group of A, or of all of them where they share a matrix; with ragged K its columns.
+std::int64_t room_of(const GroupedGemmArguments& args) {
+  return form_of(args) == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
+}
+
 /// Hints for the ranking that contradict each other, or are no numbers of rows.
 Status check_hints(const GroupedGemmArguments& args) {
   const auto negative = [](const char* name, std::int64_t value) {
@@ -181,6 +186,15 @@ Status normalise(const GroupedGemmArguments& args, const OperandList& operands, 
   return {};
 }
 
+ExpectedSizes expected_sizes(const GroupedGemmArguments& args) {
+  const std::int64_t room = room_of(args);
+  const std::int64_t groups = groups_of(args);
+  const std::int64_t most = form_of(args) == GroupForm::masked ? room * groups : room;
+  const std::int64_t largest = std::min(args.expected_largest.value_or(room), room);
+  const std::int64_t total = std::min(args.expected_total.value_or(largest * groups), most);
+  return {total, args.expected_largest ? std::min(largest, total) : 0};
+}
+
 void describe(const GroupedGemmArguments& args, GroupedGemmProblem& problem) {
   const Epilogue& e = args.epilogue;
   const DType accumulator = accumulator_of(args);
@@ -205,18 +219,16 @@ void describe(const GroupedGemmArguments& args, GroupedGemmProblem& problem) {
   gemm.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
   if (args.expression) describe_expression(given_expression(args), gemm);
   const auto groups = static_cast<int>(groups_of(args));
-  const std::int64_t room = form == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
   problem.groups = {.sizes = static_cast<const int*>(args.sizes.data),
                     .groups = groups,
-                    .room = static_cast<int>(room),
+                    .room = static_cast<int>(room_of(args)),
                     .form = form,
                     .sizes_are_ends = args.sizes_are == SizesAre::ends,
                     .zero_outside = args.zero_outside,
                     .clamp_host_sizes = args.clamp_host_sizes};
-  const std::int64_t most = form == GroupForm::masked ? room * groups : room;
-  const std::int64_t largest = std::min(args.expected_largest.value_or(room), room);
-  problem.expected_total = std::min(args.expected_total.value_or(largest * groups), most);
-  problem.expected_largest = args.expected_largest ? std::min(largest, problem.expected_total) : 0;
+  const ExpectedSizes expected = expected_sizes(args);
+  problem.expected_total = expected.total;
+  problem.expected_largest = expected.largest;
 }
 
 }  // namespace detail::grouped_gemm

@@ -1,6 +1,7 @@
 /// Grouped GEMMs as arguments: from what a caller wrote to what families decide by.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "grouped_gemm/problem.hpp"
@@ -18,6 +19,15 @@ constexpr GroupForm form_of(const GroupedGemmArguments& arguments) {
   if (arguments.out.rank == 2) return GroupForm::contiguous;
   return arguments.a.rank == 3 ? GroupForm::masked : GroupForm::ragged_k;
 }
+
+/// What the hints of the arguments come to, within the room that there is: rows, with ragged K positions of K.
+struct ExpectedSizes {
+  std::int64_t total = 0;    ///< of all groups together
+  std::int64_t largest = 0;  ///< of the largest group; 0: all groups are alike
+};
+
+/// @pre normalise accepts the arguments
+ExpectedSizes expected_sizes(const GroupedGemmArguments& arguments);
 
 /// Checks the arguments and fills `problem`, as the normalise of a GEMM does. What the sizes are is not
 /// looked at: they may be in device memory, and change from run to run.

@@ -1,5 +1,4 @@
 // Grouped GEMMs as remembered answers and tuning tables know them, and in the words of the command line.
-#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -20,19 +19,16 @@ std::string shape_words(const GroupedGemmArguments& args, std::int64_t groups) {
          std::to_string(is_ragged ? columns(args.b) : columns(args.a));
 }
 
-/// The room and the total that is expected, as even sizes.
-void write_sizes(const GroupedGemmArguments& args, std::int64_t groups, ProblemWords& words) {
-  const GroupForm form = form_of(args);
-  const std::int64_t room = form == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
-  const std::int64_t most = form == GroupForm::masked ? room * groups : room;
-  const std::int64_t total = std::min(args.expected_total.value_or(most), most);
+/// The room, and the sizes that are expected, as even ones.
+void write_sizes(const GroupedGemmArguments& args, std::int64_t room, ProblemWords& words) {
+  const ExpectedSizes expected = expected_sizes(args);
   // A total of 0 is no number of a flag, and there is nothing to measure.
-  if (total < 1 || total > std::numeric_limits<std::int32_t>::max()) words.refuse();
-  words.flag("tokens", std::to_string(total));
+  if (expected.total < 1 || expected.total > std::numeric_limits<std::int32_t>::max()) words.refuse();
+  words.flag("tokens", std::to_string(expected.total));
   words.flag("distribution", "even");
   words.flag("sizes-are", to_string(args.sizes_are));
   words.flag("room", std::to_string(room));
-  words.number("largest", args.expected_largest.value_or(0), 0);
+  words.number("largest", expected.largest, 0);
 }
 
 }  // namespace
@@ -80,7 +76,7 @@ std::string Rules::command_text(const GroupedGemmArguments& args) {
   const bool reads_c = args.c && !is_zero(args.epilogue.beta);
   if (reads_c) words.matrix_beside("c", *args.c, out);
   words.matrix("out", out, batch_of(out));
-  write_sizes(args, groups, words);
+  write_sizes(args, form == GroupForm::ragged_k ? columns(args.a) : rows(args.a), words);
   if (args.zero_outside) words.flag("outside", "zero");
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.expression) {

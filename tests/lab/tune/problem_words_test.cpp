@@ -1,6 +1,8 @@
 // What a library writes of a problem, as a line of a log, is read as a problem of the same key: for every
 // operation whose kernels are tuned.
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -69,6 +71,33 @@ TEST_CASE("elementwise problems without elements have one key, wherever their te
   };
   CHECK(key_of(4, 3) == key_of(16, 3));
   CHECK(key_of(4, 3) == key_of(4, 8));
+}
+
+TEST_CASE("hints about groups are said as what they come to", "[lab]") {
+  using Hint = std::optional<std::int64_t>;
+  const OperationLab& lab = lab_of(Operation::grouped_gemm);
+  for (const char* const form : {"contiguous", "masked", "ragged_k"}) {
+    const Result<Problem> problem = parse_command_text(
+        std::string("grouped_gemm 3x16x32 --a bf16:row --b bf16:row --out bf16:row --sizes-are "
+                    "counts --tokens 20 --room 24 --form ") +
+        form);
+    INFO(problem.status().message());
+    REQUIRE(problem);
+    HeldArguments held = arguments_of(*problem);
+    auto& arguments = held.as<GroupedGemmArguments>();
+    for (const Hint total : {Hint(), Hint(0), Hint(1), Hint(20), Hint(1000)}) {
+      for (const Hint largest : {Hint(), Hint(0), Hint(1), Hint(7), Hint(20), Hint(30)}) {
+        if (total && largest.value_or(0) > *total) continue;  // refused
+        arguments.expected_total = total;
+        arguments.expected_largest = largest;
+        const std::string line = line_of(lab, held);
+        // No flag says that no rows are expected.
+        const bool expects_none = total.value_or(largest.value_or(1)) == 0;
+        REQUIRE(line.empty() == expects_none);
+        if (!expects_none) check_same_key(lab, line, held);
+      }
+    }
+  }
 }
 
 TEST_CASE("the line of a random problem is read as a problem of its key", "[lab]") {
