@@ -30,17 +30,6 @@ class KnownPlace {
   int device_ = -1;
 };
 
-/// Whether an input is `out` itself.
-bool is_in_place(const TensorView& input, const TensorView& out) {
-  if (input.data != out.data || input.rank != out.rank || input.tag != out.tag) return false;
-  if (input.is_pointer_array != out.is_pointer_array) return false;
-  for (std::size_t i = 0; i < input.rank; ++i) {
-    const bool is_strided = i > 0 || !input.is_pointer_array;
-    if (is_strided && input.extents[i] > 1 && input.strides[i] != out.strides[i]) return false;
-  }
-  return true;
-}
-
 /// Checks an operand against one output. @param other an input, or an output in front of it in the list
 Status check_overlap(const OperandRef& other, const OperandRef& output) {
   const bool is_out = output.name == Operand::out;
@@ -54,6 +43,16 @@ Status check_overlap(const OperandRef& other, const OperandRef& output) {
 }
 
 }  // namespace
+
+bool is_in_place(const TensorView& input, const TensorView& out) {
+  if (input.data != out.data || input.rank != out.rank || input.tag != out.tag) return false;
+  if (input.is_pointer_array != out.is_pointer_array) return false;
+  for (std::size_t i = 0; i < input.rank; ++i) {
+    const bool is_strided = i > 0 || !input.is_pointer_array;
+    if (is_strided && input.extents[i] > 1 && input.strides[i] != out.strides[i]) return false;
+  }
+  return true;
+}
 
 Status output_overlap(Operand operand, Operand output) {
   const int may_be_out = output == Operand::out ? 1 : 0;

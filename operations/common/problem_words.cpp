@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "operations/common/operand_checks.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry::detail {
@@ -23,6 +24,9 @@ std::size_t alignment_of(const TensorView& view) {
   const auto address = reinterpret_cast<std::uintptr_t>(view.data);
   return static_cast<std::size_t>(address & (~address + 1));
 }
+
+/// Entries of the batch that an output is; 0: it is one matrix.
+std::int64_t batch_of(const TensorView& out) { return out.rank == 3 ? out.extents[0] : 0; }
 
 /// How the lines of a matrix lie.
 struct Lines {
@@ -80,6 +84,8 @@ std::string ProblemWords::lines_text(const TensorView& view) {
 }
 
 void ProblemWords::matrix(std::string_view name, const TensorView& view, std::int64_t batch) {
+  // The flag of a batch says 1 or more.
+  if (view.rank == 3 && view.extents[0] == 0) refuse();
   std::string spec = lines_text(view);
   const Lines lines = lines_of(view);
   if (view.is_pointer_array) {
@@ -103,8 +109,9 @@ void ProblemWords::matrix_of_list(std::string_view name, const TensorView& view)
 }
 
 void ProblemWords::matrix_beside(std::string_view name, const TensorView& view, const TensorView& out) {
-  if (view.data != nullptr && view.data == out.data) return flag(name, "out");
-  matrix(name, view, out.rank == 3 ? out.extents[0] : 0);
+  // A matrix without elements may have the output's address and lie otherwise.
+  if (view.data != nullptr && view.dtype == out.dtype && is_in_place(view, out)) return flag(name, "out");
+  matrix(name, view, batch_of(out));
 }
 
 void ProblemWords::real(std::string_view name, double value) {
@@ -124,7 +131,8 @@ void ProblemWords::epilogue(const Epilogue& e, const TensorView& out) {
   if (e.bias) flag("bias", axis(e.bias_axis));
   if (e.scale) flag("scale", e.scale->extents[0] == 1 ? "tensor" : axis(e.scale_axis));
   if (e.residual) matrix_beside("residual", *e.residual, out);
-  if (e.aux) matrix_beside("aux", *e.aux, out);
+  // No output is another one's memory, but those without elements may have the same address.
+  if (e.aux) matrix("aux", *e.aux, batch_of(out));
   if (e.clamp == Clamp{}) return;
   if (std::isnan(e.clamp.low) || std::isnan(e.clamp.high)) refuse();
   const auto bound = [](double value) { return std::isinf(value) ? std::string() : number_word(value); };

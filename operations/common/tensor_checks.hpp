@@ -48,7 +48,7 @@ bool may_overlap(const TensorView& one, const TensorView& other);
 /// 1, strides of 0 or more, an extent in bytes that 63 bits can count, and a pointer that is a multiple of an
 /// element. An interleaved one is a matrix or a batch of them, of a type that is interleaved, with extents
 /// that are multiples of 32, and its groups do not overlap.
-/// element. An array of pointers has rank 3, promises of its pointers a power of two that an element divides,
+/// An array of pointers has rank 3, promises of its pointers a power of two that an element divides,
 /// and starts at a multiple of a pointer.
 Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank);
 
