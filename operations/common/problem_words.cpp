@@ -60,6 +60,10 @@ Lines lines_of(const TensorView& view) {
 
 }  // namespace
 
+bool is_output(const TensorView& view, const TensorView& out) {
+  return view.data != nullptr && view.dtype == out.dtype && is_in_place(view, out);
+}
+
 void ProblemWords::flag(std::string_view name, std::string_view value) {
   text_.append(" --").append(name).append(" ").append(value);
 }
@@ -109,8 +113,7 @@ void ProblemWords::matrix_of_list(std::string_view name, const TensorView& view)
 }
 
 void ProblemWords::matrix_beside(std::string_view name, const TensorView& view, const TensorView& out) {
-  // A matrix without elements may have the output's address and lie otherwise.
-  if (view.data != nullptr && view.dtype == out.dtype && is_in_place(view, out)) return flag(name, "out");
+  if (is_output(view, out)) return flag(name, "out");
   matrix(name, view, batch_of(out));
 }
 

@@ -12,6 +12,10 @@
 
 namespace quarry::detail {
 
+/// Whether an operand beside the output is said as `out`. One without elements may have the output's address
+/// and be of another type, or lie otherwise.
+bool is_output(const TensorView& view, const TensorView& out);
+
 /// Writes flags, and remembers whether there was anything that no flag says.
 class ProblemWords {
  public:

@@ -53,9 +53,8 @@ bool is_grouped_packed(const TensorView& view) {
          lies_as(view, c32rsk32(nullptr, view.dtype, view.extents));
 }
 
-/// TYPE:row[:ld=N][:align=N], or `out` for the output's own memory.
-void write_tensor(std::string_view name, const TensorView& view, const TensorView& out, ProblemWords& words) {
-  if (&view != &out && view.data != nullptr && view.data == out.data) return words.flag(name, "out");
+/// TYPE:row[:ld=N][:align=N]
+void write_tensor(std::string_view name, const TensorView& view, ProblemWords& words) {
   std::string spec = std::string(to_string(view.dtype)) + ":row";
   if (view.tag != LayoutTag::strided) {
     if (!is_grouped_packed(view)) words.refuse();
@@ -67,6 +66,13 @@ void write_tensor(std::string_view name, const TensorView& view, const TensorVie
   words.flag(name, spec + ProblemWords::alignment_text(view));
 }
 
+/// As write_tensor, or `out` for the output's own memory.
+void write_tensor_beside(std::string_view name, const TensorView& view, const TensorView& out,
+                         ProblemWords& words) {
+  if (is_output(view, out)) return words.flag(name, "out");
+  write_tensor(name, view, words);
+}
+
 /// What becomes of the sums: an expression, or the standard epilogue.
 void write_epilogue(const Conv2dArguments& args, bool reads_c, ProblemWords& words) {
   if (args.expression) return write_expression(*args.expression, args.tensors, args.out, false, words);
@@ -75,8 +81,8 @@ void write_epilogue(const Conv2dArguments& args, bool reads_c, ProblemWords& wor
   rest.residual.reset(), rest.aux.reset();
   if (rest.scale) rest.scale_axis = BiasAxis::column;
   words.epilogue(rest, args.out);
-  if (args.epilogue.residual) write_tensor("residual", *args.epilogue.residual, args.out, words);
-  if (args.epilogue.aux) write_tensor("aux", *args.epilogue.aux, args.out, words);
+  if (args.epilogue.residual) write_tensor_beside("residual", *args.epilogue.residual, args.out, words);
+  if (args.epilogue.aux) write_tensor("aux", *args.epilogue.aux, words);
 }
 
 }  // namespace
@@ -122,11 +128,11 @@ std::string Rules::command_text(const Conv2dArguments& args) {
   words.number("groups", args.groups, 1);
   if (args.flips) words.flag("kind", "convolution");
   if (args.out.tag != LayoutTag::strided) words.flag("layout", "nc32hw32");
-  write_tensor("a", args.a, args.out, words);
-  write_tensor("b", args.b, args.out, words);
+  write_tensor("a", args.a, words);
+  write_tensor("b", args.b, words);
   const bool reads_c = args.c && !is_zero(args.epilogue.beta);
-  if (reads_c) write_tensor("c", *args.c, args.out, words);
-  write_tensor("out", args.out, args.out, words);
+  if (reads_c) write_tensor_beside("c", *args.c, args.out, words);
+  write_tensor("out", args.out, words);
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.math != Math::exact) words.flag("math", to_string(args.math));
   write_epilogue(args, reads_c, words);

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "operations/common/expression/tensors.hpp"
-#include "operations/common/operand_checks.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -45,7 +44,7 @@ void write_expression(const Expression& expression, std::span<const ExpressionTe
   write_table_rows(expression, tensors, words);
   for (const expression::Tensor& input : expression.inputs()) {
     const ExpressionTensor* const tensor = find_tensor(tensors, input.name);
-    if (out.data == nullptr || tensor == nullptr || !is_in_place(tensor->view, out)) continue;
+    if (tensor == nullptr || !is_output(tensor->view, out)) continue;
     return words.flag("in-place", input.name);
   }
 }
