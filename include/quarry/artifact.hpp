@@ -93,7 +93,8 @@ struct CompileOptions {
   bool force = false;
 };
 
-/// Reports the progress of `compile` for many kernels. Several threads call it, one at a time.
+/// Reports the progress of `compile` for many kernels. Several threads call it, one at a time. If it throws,
+/// no further kernel is begun, and `compile` throws that exception.
 using CompileProgress = std::function<void(std::size_t done, std::size_t total, const Kernel& last)>;
 
 /// Compiles many kernels at once, on `threads` threads (0: one for each processor). Kernels that share an

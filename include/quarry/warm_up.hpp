@@ -12,12 +12,14 @@
 
 namespace quarry {
 
-/// Reports the progress of warm_up. Several threads call it, one at a time.
+/// Reports the progress of warm_up. Several threads call it, one at a time. If it throws, no further kernel
+/// is begun, and warm_up throws that exception.
 using WarmUpProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 struct WarmUpOptions {
   /// The CUDA device on which kernels are loaded, and for which they are ranked. -1: nothing is loaded;
-  /// missing code is compiled for FindOptions::device (null: default_device_model()), into the cache on disk.
+  /// missing code is compiled for FindOptions::device (null: default_device_model()), into the cache on disk,
+  /// and code that the cache does not keep is a failure.
   int device = 0;
   /// Threads that load and compile; 0: one for each processor.
   int threads = 0;

@@ -63,7 +63,7 @@ Result<BenchRecord> BenchRecord::read(const std::string& path) {
   const auto bad = [&path](const Status& why) {
     return Status(StatusCode::parse_error, "--resume " + detail::quoted(path) + ": " + why.message());
   };
-  const Result<std::string> text = detail::read_file(path);
+  const Result<std::string> text = detail::read_file(path, detail::most_record_bytes);
   if (!text) return bad(text.status());
   if (text->empty()) return record;
   std::string_view rest = *text;

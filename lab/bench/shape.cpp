@@ -268,17 +268,24 @@ class ShapeBench {
     if (is_large_) add_best(finalists_, calm, last_kernels, last_algorithms);
     for (std::size_t i = 0; i < kernels(); ++i) {
       const Candidate& candidate = candidates_[i];
-      result_.brief.push_back({std::string(candidate.name()), candidate.controls(),
+      result_.brief.push_back({std::string(candidate.name()), controls_for(candidate),
                                candidate.predicted_seconds(), brief_[i], account_for(candidate)});
     }
     return {};
+  }
+
+  /// The candidate's own controls, and the problem's limit of multiprocessors, which no candidate has.
+  Controls controls_for(const Candidate& candidate) const {
+    Controls controls = candidate.controls();
+    controls.multiprocessors = controls_of(result_.problem).multiprocessors;
+    return controls;
   }
 
   /// With the candidate's own controls. A candidate always has an account.
   Account account_for(const Candidate& candidate) const {
     const bool has_controls = lab_of(result_.problem.operation()).has_controls;
     const HeldArguments arguments =
-        has_controls ? with(candidate.controls(), operands_->arguments()) : operands_->arguments();
+        has_controls ? with(controls_for(candidate), operands_->arguments()) : operands_->arguments();
     const Result<Account> account = account_of(candidate, arguments, find_options(setting_));
     return account ? *account : Account();
   }
@@ -328,7 +335,7 @@ class ShapeBench {
       if (has_first_ && contestant == 0) result_.first = result_.kernels.size();
       const Candidate& candidate = candidates_[contestant];
       result_.kernels.push_back({.name = std::string(candidate.name()),
-                                 .controls = candidate.controls(),
+                                 .controls = controls_for(candidate),
                                  .predicted_seconds = candidate.predicted_seconds(),
                                  .timing = timing});
       return;

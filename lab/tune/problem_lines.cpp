@@ -60,7 +60,7 @@ Result<ProblemLog> read_problem_log(const std::string& path) {
   const auto in_file = [&](const std::string& why) {
     return Status(StatusCode::parse_error, "problem log " + detail::quoted(path) + ": " + why);
   };
-  const Result<std::string> text = detail::read_file(path);
+  const Result<std::string> text = detail::read_file(path, detail::most_record_bytes);
   if (!text) return in_file(text.status().message());
   ProblemLog log;
   std::set<std::string> known;

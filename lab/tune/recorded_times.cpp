@@ -1,18 +1,20 @@
 #include "lab/tune/recorded_times.hpp"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "quarry/registry.hpp"
+#include "registry/query/tuned.hpp"
 
 namespace quarry::lab {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr double most_us = 1e12;
 
 /// Takes members of a line; the first that is missing or wrong is kept as the fault.
@@ -35,6 +37,13 @@ class Line {
       return found->get<double>();
     return fail(key, "a number in its bounds"), std::nullopt;
   }
+  /// The same of a whole number.
+  std::optional<int> integer(const char* key, int least, int most) {
+    const std::optional<double> value = number(key, least, most);
+    if (!value || *value == std::floor(*value))
+      return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+    return fail(key, "a whole number"), std::nullopt;
+  }
   template <class Parse>
   auto word(const char* key, Parse parse) -> std::optional<std::decay_t<decltype(*parse(""))>> {
     const auto found = object_.find(key);
@@ -54,8 +63,11 @@ class Line {
   std::string fault_;
 };
 
-std::optional<int> as_int(std::optional<double> value) {
-  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+/// Whether a control that a problem fixes is another one in what was recorded.
+bool contradict(const Controls& fixed, const Controls& recorded) {
+  const auto differ = [](const auto& one, const auto& other) { return one && other && *one != *other; };
+  return differ(fixed.mode, recorded.mode) || differ(fixed.split_k_slices, recorded.split_k_slices) ||
+         differ(fixed.swizzle, recorded.swizzle) || differ(fixed.raster, recorded.raster);
 }
 
 detail::TuningTimes one_time(double us) { return {us, us, us}; }
@@ -67,8 +79,8 @@ std::string read_record(const json& object, RecordedProblems& problems) {
   constexpr double least_us = 1e-6;
   KernelTime time{.kernel = line.text("kernel"),
                   .controls = {.mode = line.word("mode", parse_mode),
-                               .split_k_slices = as_int(line.number("split_k", 1, 1 << 20)),
-                               .swizzle = as_int(line.number("swizzle", 1, 8)),
+                               .split_k_slices = line.integer("split_k", 1, 1 << 20),
+                               .swizzle = line.integer("swizzle", 1, 8),
                                .raster = line.word("raster", parse_raster)}};
   const std::optional<double> measured = line.number("measured_us", least_us, most_us);
   if (measured) time.gaps_us = one_time(*measured);
@@ -92,7 +104,7 @@ Result<RecordedProblems> read_recorded_times(const std::string& path) {
   const auto in_file = [&](const std::string& why) {
     return Status(StatusCode::parse_error, "recorded times " + detail::quoted(path) + ": " + why);
   };
-  const Result<std::string> text = detail::read_file(path, most_bytes);
+  const Result<std::string> text = detail::read_file(path, detail::most_record_bytes);
   if (!text) return in_file(text.status().message());
   RecordedProblems problems;
   std::size_t number = 0;
@@ -124,7 +136,12 @@ Result<std::vector<KernelTime>> RecordedTimes::measure(const Problem& problem) {
       why = kernel.status();
       continue;
     }
-    const HeldArguments arguments = with(time.controls, arguments_of(problem));
+    const Controls fixed = controls_of(problem);
+    if (contradict(fixed, time.controls)) {
+      why = Status(StatusCode::unsupported, "a time was recorded with other controls than the problem has");
+      continue;
+    }
+    const HeldArguments arguments = with(detail::completed(fixed, time.controls), arguments_of(problem));
     const Result<Candidate> candidate = quarry::candidate_of(*kernel, arguments, {.device = &device_});
     if (!candidate) {
       why = candidate.status();

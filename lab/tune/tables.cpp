@@ -106,16 +106,17 @@ std::string tuning_svg(std::span<const TunedRow> rows) {
 }
 
 Result<TuningTable> merge_tables(std::span<const std::string> paths, const std::string& output,
-                                 SkippedLines& skipped) {
+                                 OddLines& odd) {
   TuningTable all;
   for (const std::string& path : paths) {
     const Result<TuningTable> table = detail::read_table(path);
     if (!table) return table.status();
     all.join(*table);
   }
-  skipped = {all.damaged(), all.future()};
   TuningTable joined;
-  if (Status s = detail::join_into_table(output, all, detail::sources_digest(), joined); !s) return s;
+  const Result<std::size_t> damaged = detail::join_into_table(output, all, detail::sources_digest(), joined);
+  if (!damaged) return damaged.status();
+  odd = {*damaged, joined.future()};
   return joined;
 }
 

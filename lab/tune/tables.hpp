@@ -46,17 +46,17 @@ std::vector<TunedRow> tuned_rows(const detail::TuningTable& table);
 /// first_us are left out.
 std::string tuning_svg(std::span<const TunedRow> rows);
 
-/// Lines that were left out of a union.
-struct SkippedLines {
-  std::size_t damaged = 0;
-  std::size_t future = 0;
+/// Lines of tables that this library does not read.
+struct OddLines {
+  std::size_t damaged = 0;  ///< left out of a union
+  std::size_t future = 0;   ///< of a later version, which a union keeps as they are
 };
 
 /// Adds the tables of files to the table of `output`, which is made where it is missing, and writes its
 /// index. Fails, with nothing changed, where one cannot be read or the output cannot be written.
-/// @param skipped lines of the files that are no measurements
+/// @param odd lines of the files and of the output that are no measurements
 Result<detail::TuningTable> merge_tables(std::span<const std::string> paths, const std::string& output,
-                                         SkippedLines& skipped);
+                                         OddLines& odd);
 
 /// The table of a file.
 Result<detail::TuningTable> read_tuning_table(const std::string& path);

@@ -174,14 +174,14 @@ class Tuning {
     Known& known = setting_.again ? anew : known_;
     for (;;) {
       const Result<std::optional<Probe>> next = next_of(task, known);
-      if (!next) return fail(task.problem, next.status());
+      if (!next) return fail(task.m ? task_text(task) : shape_text(task.problem), next.status());
       if (!*next) return true;
       if (is_over()) return false;
       const Problem problem = task.m ? with_m(task.problem, (*next)->m) : task.problem;
       const Result<std::vector<Measurement>> measured = measure(problem, **next);
       if (!measured && ends_all(measured.status())) return measured.status();
       if (measured) device_failures_ = 0;
-      if (!measured) return fail(problem, measured.status());
+      if (!measured) return fail(shape_text(problem), measured.status());
       if (Status s = detail::append_to_table(setting_.table, *measured); !s) return s;
       for (const Measurement& each : *measured) known.add(each);
       ++report_.measured;
@@ -195,8 +195,8 @@ class Tuning {
     return ++device_failures_ > 1;
   }
 
-  Result<bool> fail(const Problem& problem, const Status& why) {
-    setting_.say(shape_text(problem) + ": " + why.message());
+  Result<bool> fail(const std::string& what, const Status& why) {
+    setting_.say(what + ": " + why.message());
     ++report_.failed;
     return true;
   }

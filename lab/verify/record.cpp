@@ -25,7 +25,7 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place) {
   record.file_.reset(std::fopen(path.c_str(), "a"));
   if (!record.file_) return file_error(path, "write");
 
-  const Result<std::string> text = detail::read_file(path);
+  const Result<std::string> text = detail::read_file(path, detail::most_record_bytes);
   if (!text) {
     return Status(text.status().code(), "--resume " + detail::quoted(path) + ": " + text.status().message());
   }

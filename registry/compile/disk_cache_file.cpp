@@ -1,7 +1,6 @@
 #include "registry/compile/disk_cache_file.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
+
+#include "basic/write_bytes.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -82,19 +83,6 @@ Descriptor make_temporary(const Descriptor& folder, const std::string& entry, st
   return Descriptor();
 }
 
-int write_bytes(const Descriptor& file, std::span<const std::byte> bytes) {
-  rlimit limit = {};
-  // A write beyond this limit would be a signal that ends the process.
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes.size() > limit.rlim_cur) return EFBIG;
-  while (!bytes.empty()) {
-    const ssize_t wrote = write(file.number(), bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return errno;
-    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
-  }
-  return 0;
-}
-
 /// On disk, as far as the file system can say.
 int sync(const Descriptor& file) {
   while (fsync(file.number()) != 0) {
@@ -153,7 +141,7 @@ int write_entry(const Descriptor& folder, const std::string& name, std::span<con
   std::string temporary;
   const Descriptor file = make_temporary(folder, name, temporary);
   if (!file) return errno;
-  int error = write_bytes(file, bytes);
+  int error = write_bytes(file.number(), bytes);
   if (error == 0) error = sync(file);
   if (error == 0 && renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str()) != 0) {
     if (errno == ENOENT) return 0;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
@@ -79,6 +80,13 @@ Result<Data> make(std::uint32_t number, int target, const CompileOptions& option
   return made;
 }
 
+/// As make, with any exception as a status: others may wait for what is made here.
+Result<Data> make_or_say(std::uint32_t number, int target, const CompileOptions& options) try {
+  return make(number, target, options);
+} catch (const std::exception&) {
+  return Status(StatusCode::device_error, "Out of memory for a compilation");
+}
+
 }  // namespace
 
 std::shared_ptr<const ArtifactData> artifact_in_memory(std::uint32_t entry, int target) {
@@ -130,7 +138,7 @@ Result<Artifact> find_artifact(std::uint32_t entry, const CompileOptions& option
   if (slot.artifact && !options.force) return Artifact(slot.artifact);
   slot.being_made = true;
   lock.unlock();
-  Result<Data> made = make(entry, target, options);
+  Result<Data> made = make_or_say(entry, target, options);
   lock.lock();
   slot.being_made = false;
   if (made && !slot.artifact) s.artifacts.fetch_add(1, std::memory_order_release);

@@ -13,26 +13,16 @@
 #include <utility>
 
 #include "basic/text.hpp"
+#include "basic/write_bytes.hpp"
 
 namespace quarry::detail {
 namespace {
 
-/// More than this at a time, some systems do not write or read.
+/// More than this at a time, some systems do not read.
 constexpr std::size_t piece = std::size_t{1} << 30;
 
 Status cannot(const char* what, const std::string& path, StatusCode code, int error) {
   return {code, std::string("Cannot ") + what + " " + quoted(path) + ": " + std::strerror(error)};
-}
-
-/// False with errno where the disk is full or gone.
-bool write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), piece));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 /// Makes a rename last; a file system that cannot sync folders has done what it can.
@@ -60,11 +50,11 @@ int open_temporary(const std::string& path, std::string& name) {
 /// Fills the temporary file and renames it. False with errno.
 bool finish(int file, const std::string& temporary, const std::string& path,
             std::span<const std::byte> bytes) {
-  const bool written = write_all(file, bytes) && ::fsync(file) == 0;
-  const int error = errno;
+  int error = write_bytes(file, bytes);
+  if (error == 0 && ::fsync(file) != 0) error = errno;
   const bool closed = ::close(file) == 0;
-  if (!written) errno = error;
-  return written && closed && ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (error != 0) errno = error;
+  return error == 0 && closed && ::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
 /// Follows symbolic links to the file behind them. Returns the path itself if no such file exists.
@@ -80,13 +70,16 @@ std::string file_behind(const std::string& path) {
 
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
   struct stat there;
-  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+  const bool is_there = ::stat(path.c_str(), &there) == 0;
+  if (is_there && !S_ISREG(there.st_mode)) {
     return {StatusCode::file_error, "Cannot write " + quoted(path) + ": it is there and is not a file"};
   }
   const std::string target = file_behind(path);
   std::string temporary;
   const int file = open_temporary(target, temporary);
   if (file < 0) return cannot("write", path, StatusCode::file_error, errno);
+  // The file keeps its permissions, as far as the system lets it.
+  if (is_there) (void)::fchmod(file, there.st_mode & 07777);
   if (!finish(file, temporary, target, bytes)) {
     const int error = errno;
     ::unlink(temporary.c_str());

@@ -11,9 +11,9 @@
 namespace quarry::detail {
 
 /// Writes a file that others see whole or not at all: under a temporary name beside it, synced, then renamed.
-/// A file of this name, or the one that a symbolic link of this name leads to, is replaced at the end; where
-/// anything fails it stays as it was, and nothing else stays behind. Fails with file_error, naming the path
-/// and why.
+/// A file of this name, or the one that a symbolic link of this name leads to, is replaced at the end; it
+/// keeps its permissions. Where anything fails it stays as it was, and nothing else stays behind. Fails with
+/// file_error, naming the path and why.
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes);
 
 /// A regular file that is open for reading; its size is known before any of it is read.

@@ -2,14 +2,18 @@
 #include "quarry/warm_up.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 
+#include "basic/text.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/artifact.hpp"
+#include "quarry/cache.hpp"
+#include "registry/compile/artifact_format.hpp"
+#include "registry/compile/disk_cache.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
@@ -48,12 +52,24 @@ Status gather(Arguments problem, std::size_t number, const Filter& filter, const
   return {};
 }
 
+/// Whether other processes find what was compiled for them.
+Status check_kept(const Artifact& artifact) {
+  const CacheInfo cache = cache_info();
+  if (cache.limit == 0) return {StatusCode::file_error, "It was compiled, and not kept: the cache is off"};
+  if (!cache.usable)
+    return {StatusCode::file_error, "It was compiled, and not kept: " + cache.usable.message()};
+  if (detail::load_cached(artifact.data().key) != nullptr) return {};
+  return {StatusCode::file_error, "It was compiled, and not kept: the cache in " +
+                                      detail::quoted(cache.folder) +
+                                      " could not be written, or is too small"};
+}
+
 /// Makes a piece ready. @param origin where its code came from. @param device -1: it is not loaded
 Status make_ready(const Piece& piece, int cc, int device, ArtifactOrigin& origin) {
   const Result<Artifact> artifact = detail::find_artifact(piece.entry, {.target = cc});
   if (!artifact) return artifact.status();
   origin = artifact->origin();
-  if (device < 0) return {};
+  if (device < 0) return origin == ArtifactOrigin::compiled ? check_kept(*artifact) : Status();
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   return detail::load_function(piece.entry, device, piece.shared_memory, std::nullopt, true).status();
@@ -121,7 +137,7 @@ WarmUpReport warm_up(std::span<const Arguments> problems, const WarmUpOptions& o
   });
   std::ranges::stable_sort(report.failures, {}, &WarmUpFailure::problem);
   return report;
-} catch (const std::exception&) {
+} catch (const std::bad_alloc&) {
   return all_failed(problems.size(), Status(StatusCode::device_error, "Out of memory for a warm-up"));
 }
 

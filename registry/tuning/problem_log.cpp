@@ -5,13 +5,16 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <unordered_set>
 
 #include "basic/text.hpp"
+#include "basic/write_bytes.hpp"
 #include "registry/compile/disk_cache_folder.hpp"
 
 namespace quarry::detail {
@@ -73,12 +76,7 @@ void log_problem(std::string_view operation, const std::string& words) {
   if (!log.is_on) return;
   if (log.file < 0) log.file = ::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (log.file < 0) return stop(log, errno);
-  ssize_t written = -1;
-  do {
-    written = ::write(log.file, line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
-  if (written < 0) return stop(log, errno);
-  if (static_cast<std::size_t>(written) < line.size()) stop(log, ENOSPC);
+  if (const int error = write_bytes(log.file, std::as_bytes(std::span(line))); error != 0) stop(log, error);
 }
 
 }  // namespace quarry::detail

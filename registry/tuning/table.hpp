@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "quarry/status.hpp"
 #include "registry/tuning/measurement.hpp"
@@ -39,6 +40,8 @@ class TuningTable {
   /// Lines that `read` skipped, and lines of a later version, which are kept as they are.
   std::size_t damaged() const { return damaged_; }
   std::size_t future() const { return future_.size(); }
+  /// Forgets the count of damaged lines, which it returns: the text has none of them.
+  std::size_t forget_damaged() { return std::exchange(damaged_, 0); }
 
   /// All measurements, a line each, in the order of their ids, then the lines of a later version in theirs:
   /// the same set gives the same text.

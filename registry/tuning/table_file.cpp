@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "basic/text.hpp"
+#include "basic/write_bytes.hpp"
 #include "registry/compile/disk_cache_folder.hpp"
 #include "registry/compile/whole_file.hpp"
 #include "registry/tuning/index_file.hpp"
@@ -47,13 +48,9 @@ Result<Descriptor> open_locked(const std::string& path) {
 }
 
 /// 0, or errno.
-int write_all(const Descriptor& file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.number(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+int write_synced(const Descriptor& file, std::string_view text) {
+  const int error = write_bytes(file.number(), std::as_bytes(std::span(text)));
+  if (error != 0) return error;
   return fsync(file.number()) == 0 ? 0 : errno;
 }
 
@@ -72,15 +69,15 @@ Status append_to_table(const std::string& path, std::span<const Measurement> mea
   if (fstat(file->number(), &before) != 0) return cannot_write(path, errno);
   std::string text = ends_within_line(*file, before.st_size) ? "\n" : "";
   for (const Measurement& each : measurements) text += to_line(each) + "\n";
-  const int error = write_all(*file, text);
+  const int error = write_synced(*file, text);
   if (error == 0) return {};
   // Where even this fails, the table ends with a line that is cut short, which readers skip.
   [[maybe_unused]] const int cut = ftruncate(file->number(), before.st_size);
   return cannot_write(path, error);
 }
 
-Status join_into_table(const std::string& path, const TuningTable& table, std::string_view sources,
-                       TuningTable& joined) {
+Result<std::size_t> join_into_table(const std::string& path, const TuningTable& table,
+                                    std::string_view sources, TuningTable& joined) {
   const Result<Descriptor> file = open_locked(path);
   if (!file) return file.status();
   struct stat before = {};
@@ -95,7 +92,9 @@ Status join_into_table(const std::string& path, const TuningTable& table, std::s
     return written;
   }
   joined = *std::move(old);
-  return write_index(path, joined, stamp_of(text), sources);
+  const std::size_t left_out = joined.forget_damaged();
+  if (Status s = write_index(path, joined, stamp_of(text), sources); !s) return s;
+  return left_out;
 }
 
 }  // namespace quarry::detail

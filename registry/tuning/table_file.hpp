@@ -2,6 +2,7 @@
 /// and none takes away what another one added. Where a change fails, the table stays as it was.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -18,7 +19,8 @@ Status append_to_table(const std::string& path, std::span<const Measurement> mea
 /// the place of the old one at the end, whole. Fails with file_error, and with parse_error where the file
 /// holds something else than a table.
 /// @param joined on success what the file holds
-Status join_into_table(const std::string& path, const TuningTable& table, std::string_view sources,
-                       TuningTable& joined);
+/// @return damaged lines of the file and of the other table, which the union does not have
+Result<std::size_t> join_into_table(const std::string& path, const TuningTable& table,
+                                    std::string_view sources, TuningTable& joined);
 
 }  // namespace quarry::detail

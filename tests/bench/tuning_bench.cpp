@@ -119,10 +119,10 @@ int main(int argc, char** argv) {
   const std::string path = folder + "/table.jsonl";
   std::filesystem::remove(path);
   detail::TuningTable joined;
-  const Status written =
+  const Result<std::size_t> written =
       detail::join_into_table(path, made_table(count, options), detail::sources_digest(), joined);
   if (!written) {
-    std::fprintf(stderr, "%s\n", written.message().c_str());
+    std::fprintf(stderr, "%s\n", written.status().message().c_str());
     return 1;
   }
   std::printf("%zu measurements of %zu problems: table %.1f MB, index %.1f MB\n", joined.size(), count,

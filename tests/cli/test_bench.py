@@ -228,6 +228,8 @@ class WithoutADevice(CommandTest):
             with open(svg, "w", encoding="utf-8") as file:
                 file.write("mine")
             self.refused(*SMALL, "--svg", svg, "--dump-times", os.path.join(folder, "times"), status=1, says="CUDA")
+            self.refused(*SMALL, "--dump-times", os.path.join(folder, "x"), "--resume", os.path.join(folder, "./x"),
+                         says="--dump-times and --resume are the same file")
             with open(svg, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "mine")
             self.assertEqual(os.listdir(folder), ["ratios.svg"])

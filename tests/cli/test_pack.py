@@ -213,7 +213,7 @@ class BadInput(CompilingTest):
     def test_a_target_that_no_kernel_runs_on(self):
         done = run_quarry("pack", *self.names(1), "-o", self.path("x.pack"), "--target", "70")
         self.assertEqual((done.status, done.out, self.left()), (1, "", []))
-        self.assertIn("do not run on 7.0", done.err)
+        self.assertIn("does not run on 7.0", done.err)
 
     def test_a_target_that_no_compiler_knows(self):
         done = run_quarry("pack", *self.names(1), "-o", self.path("x.pack"), "--target", "997")

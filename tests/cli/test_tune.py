@@ -312,7 +312,14 @@ class Tables(TuneTest):
         self.assertEqual(len(warnings), 1)
         self.assertIn("3 of 4 measurements are skipped: 1 of a later version, 2 damaged", warnings[0])
         merged = self.quarry("tune", "--merge", bad, "-o", self.path("good.jsonl"))
-        self.assertIn("3 lines skipped: 2 damaged, 1 of a later version", merged.err)
+        self.assertIn("2 damaged lines left out", merged.err)
+        self.assertIn("1 line of a later version kept", merged.err)
+        # The union is free of them: neither it nor its index counts them again.
+        again = self.write("again.jsonl", "\n".join([lines[0], lines[2][:-30]]) + "\n")
+        merged = self.quarry("tune", "--merge", self.table, "-o", again)
+        self.assertIn("1 damaged line left out", merged.err)
+        _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": again})
+        self.assertNotIn("skipped", said)
         for name, text in (("foreign", "[1, 2]\n"), ("deep", "[" * 200000 + "\n")):
             path = self.write(name, text)
             _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": path})
@@ -339,6 +346,21 @@ class Tables(TuneTest):
         self.assertEqual(sorted(os.listdir(self.path("fleet"))), ["kernels.pack", "tuning.jsonl", "tuning.jsonl.index"])
         packed = self.quarry("pack", "--list", self.path("fleet/kernels.pack"), "--format", "json").json["artifacts"]
         self.assertGreaterEqual(len(packed), 1)
+
+    def test_export_leaves_out_what_a_target_does_not_run(self):
+        # The chosen kernels are of compute capability 9.0, as those of the problems of an A100 are of 8.0.
+        both = run_quarry("tune", "--export", self.path("both"), "--merge", self.table, "--target", "80,90")
+        if "NVRTC" in both.err or "compiler" in both.err:
+            self.skipTest("no compiler")
+        self.assertEqual(both.status, 0, both.err)
+        self.assertRegex(both.err, r"of the kernels (does|do) not run on 8\.0")
+        chosen = {row["kernel"] for row in self.quarry("tune", "--show", self.table, "--format", "json").json["choices"]}
+        self.assertIn(f" of {len(chosen)} kernel", both.out)
+        if all("_sm90_" in kernel for kernel in chosen):
+            old = run_quarry("tune", "--export", self.path("old"), "--merge", self.table, "--target", "80")
+            self.assertEqual(old.status, 1)
+            self.assertIn("no kernel of the table could be compiled: no pack", old.err)
+            self.assertFalse(os.path.exists(self.path("old/kernels.pack")))
 
 
 class Log(TuneTest):
@@ -399,7 +421,9 @@ class BadInput(TuneTest):
                 ((*problem, *out, "--shard", "3/3"), "--shard"), ((*problem, *out, "--shard", "x"), "--shard"),
                 ((*problem, *out, "--budget", "-1"), "--budget"), ((*problem, *out, "--budget", "x"), "--budget"),
                 ((*problem, *out, "--m", "8..1"), "--m"), ((*problem, *out, "--prune", "0.5"), "--prune"),
-                ((*problem, *out, "--devices", "0"), "--devices"), (out, "no problem given"),
+                ((*problem, *out, "--devices", "0"), "--devices"),
+                ((*problem, *out, "--devices", "all"), "recorded times have no devices"),
+                ((*problem[:1], "bf16", "--b", "col", "--shapes", "/dev/stdin", "--devices", "2", *out), "which is not a file"), (out, "no problem given"),
                 ((*problem, "--log", times, *out), "leave one of them out"),
                 (("reorder", "64x64", "s8", "--from", "s8:row", "--to", "s8:row32", *out), "not tuned: there is one kernel for each element type"),
                 (("gemm", "0x64x64", "f16", *out), "nothing to time")):
@@ -409,11 +433,26 @@ class BadInput(TuneTest):
         self.refused("tune", *problem, *out, *ON, says="--device-model goes with --times")
         self.assertFalse(os.path.exists(self.path("t.jsonl")))
 
+    def test_controls_that_a_problem_fixes_stay(self):
+        problem = "gemm 64x256x8192 --a f16:row --b f16:col --out f16:row --split-k 4"
+        kernel = self.candidates(problem)[0][0]["name"]
+        record = {"command": problem, "kernel": kernel, "measured_us": 5}
+        path = self.write("times.jsonl", json.dumps(record) + "\n")
+        self.quarry("tune", "--times", path, *ON, *problem.split(), "-o", self.path("t.jsonl"))
+        (row,) = self.quarry("tune", "--show", self.path("t.jsonl"), "--format", "json").json["choices"]
+        self.assertEqual(row["split_k"], 4)
+        best = self.candidates(problem, environment={"QUARRY_TUNING": self.path("t.jsonl")})[0][0]
+        self.assertEqual((best["name"], best["split_k"], best["measured_us"]), (kernel, 4, 5))
+        self.write("times.jsonl", json.dumps(dict(record, split_k=2)) + "\n")
+        done = run_quarry("tune", "--times", path, *ON, *problem.split(), "-o", self.path("other.jsonl"))
+        self.assertEqual(done.status, 1)
+        self.assertIn("with other controls than the problem has", done.err)
+
     def test_bad_times(self):
         problem = (*PROBLEMS[0].split(), "-o", self.path("t.jsonl"))
         good = json.loads(self.times_of(PROBLEMS[0]).splitlines()[0])
         for change in ({"measured_us": -1}, {"measured_us": "x"}, {"kernel": 3}, {"command": "hello"}, {"mode": "fast"},
-                       {"split_k": 0}, {"measured_us": [[[1]]]}):
+                       {"split_k": 0}, {"split_k": 2.5}, {"swizzle": 1.5}, {"measured_us": [[[1]]]}):
             path = self.write("bad", json.dumps(dict(good, **change)) + "\n")
             self.refused("tune", "--times", path, *problem, says="line 1")
         for text in ("", "hello\n", "[" * 100000):

@@ -34,6 +34,20 @@ class WarmUp(CompilingTest):
         again = self.counts(self.quarry(*F64, *shapes).out)
         self.assertEqual(again, (3, ready, precompiled, compiled, 0, 0))
 
+    def test_code_that_is_not_kept_is_a_failure(self):
+        problem = F64[:2] + ("64x64x64",) + F64[2:]
+        self.set_environment(QUARRY_CACHE_SIZE="0")
+        done = run_quarry(*problem)
+        self.assertEqual(done.status, 1)
+        self.assertIn("compiled, and not kept: the cache is off", done.err)
+        blocked = self.path("file")
+        with open(blocked, "w", encoding="utf-8"):
+            pass
+        self.set_environment(QUARRY_CACHE_SIZE="64", QUARRY_CACHE_DIR=blocked + "/cache")
+        done = run_quarry(*problem)
+        self.assertEqual(done.status, 1)
+        self.assertIn("compiled, and not kept: ", done.err)
+
     def test_it_goes_on_where_it_was_stopped(self):
         first = self.counts(self.quarry(*F64, *self.shapes((64, 64, 64, {}))).out)
         both = self.counts(self.quarry(*F64, *self.shapes((64, 64, 64, {}), (64, 64, 8192, {"mode": "split_k_parallel"}))).out)

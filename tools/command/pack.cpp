@@ -106,19 +106,12 @@ struct Runnable {
   std::vector<Kernel> kernels;
   std::vector<lab::HeldArguments> problems;
 };
-Runnable runnable_on(const Job& job, int target) {
+Runnable runnable_part(const Job& job, int target) {
   Runnable runnable;
-  for (std::size_t i = 0; i < job.kernels.size(); ++i) {
-    const KernelMetadata& m = job.kernels[i].metadata();
-    if (target < m.cc || target > m.max_cc.value_or(target)) continue;
-    runnable.kernels.push_back(job.kernels[i]);
-    if (!job.problems.empty()) runnable.problems.push_back(arguments_of(job.problems[i]));
+  for (std::size_t i = 0; i < job.problems.size(); ++i) {
+    if (runs_on(job.kernels[i], target)) runnable.problems.push_back(arguments_of(job.problems[i]));
   }
-  const std::size_t left_out = job.kernels.size() - runnable.kernels.size();
-  if (left_out > 0) {
-    message(std::to_string(left_out) + " of the kernels do not run on " + capability_text(target) +
-            ", and are left out for it");
-  }
+  runnable.kernels = runnable_on(job.kernels, target);
   return runnable;
 }
 
@@ -130,7 +123,7 @@ std::vector<Result<Artifact>> compile_all(const Job& job, const Runnable& runnab
 }
 
 void compile_for(const Job& job, int target, lab::Progress& progress, Packed& packed) {
-  const Runnable runnable = runnable_on(job, target);
+  const Runnable runnable = runnable_part(job, target);
   const std::vector<Kernel>& kernels = runnable.kernels;
   std::size_t before = 0;
   const auto advance = [&](std::size_t done, std::size_t, const Kernel&) {

@@ -12,8 +12,15 @@ int default_threads() { return std::max(1, static_cast<int>(std::thread::hardwar
 
 void parallel_for(std::int64_t count, int threads, const std::function<void(int, std::int64_t)>& work) {
   std::atomic<std::int64_t> next = 0;
+  std::atomic<bool> has_failed = false;
+  std::exception_ptr failure;
   const auto work_until_done = [&](int worker) {
-    for (std::int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) work(worker, i);
+    try {
+      for (std::int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) work(worker, i);
+    } catch (...) {
+      next.store(count);
+      if (!has_failed.exchange(true)) failure = std::current_exception();
+    }
   };
   std::vector<std::thread> others;
   try {
@@ -24,6 +31,7 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(int,
   }
   work_until_done(0);
   for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace quarry::host

@@ -160,13 +160,13 @@ TEST_CASE("the union of all parts is the whole") {
     REQUIRE(tune(tasks_in(tasks, {index, 3}), own, setting_for(paths.back())));
     if (own.measured.empty()) std::ofstream(paths.back()) << "";
   }
-  SkippedLines skipped;
-  const auto merged = merge_tables(paths, folder / "merged.jsonl", skipped);
+  OddLines odd;
+  const auto merged = merge_tables(paths, folder / "merged.jsonl", odd);
   REQUIRE(merged);
   CHECK(merged->text() == table_text(folder / "whole.jsonl"));
   CHECK(missing_tasks(tasks, *merged, "", tuning_sources()).empty());
   // A part that was lost.
-  const auto rest = merge_tables(std::span(paths).first(2), folder / "rest.jsonl", skipped);
+  const auto rest = merge_tables(std::span(paths).first(2), folder / "rest.jsonl", odd);
   REQUIRE(rest);
   std::set<std::string> missing;
   for (const TuneTask& task : missing_tasks(tasks, *rest, "", tuning_sources()))

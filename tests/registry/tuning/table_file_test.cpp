@@ -46,7 +46,6 @@ template <class Work>
 bool with_file_limit(rlim_t bytes, const Work& work) {
   const pid_t child = fork();
   if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);  // then write() fails with EFBIG
     const rlimit limit = {bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &limit);
     _exit(work() ? 0 : 1);
@@ -121,9 +120,9 @@ TEST_CASE("processes that write one table at once lose nothing") {
       for (std::size_t i = 0; i < rounds; ++i) {
         const auto pair = std::span(all).subspan(2 * i, 2);
         TuningTable joined;
-        good =
-            good && (writer % 2 == 0 ? detail::append_to_table(path, pair)
-                                     : detail::join_into_table(path, test::table_of(pair), sources, joined));
+        good = good && (writer % 2 == 0 ? static_cast<bool>(detail::append_to_table(path, pair))
+                                        : static_cast<bool>(detail::join_into_table(
+                                              path, test::table_of(pair), sources, joined)));
       }
       _exit(good ? 0 : 1);
     }
@@ -236,6 +235,42 @@ TEST_CASE("an index does not fit a table that grew before it was written") {
   REQUIRE(detail::append_to_table(path, std::span(all).last(10)));
   REQUIRE(detail::write_index(path, first, stamp, sources));  // as a writer does that was slower
   CHECK(!detail::load_index(path, sources)->from_index_file);
+}
+
+TEST_CASE("a table keeps its permissions") {
+  const TestFolder folder;
+  Random random(9);
+  const std::string path = folder / "table.jsonl";
+  const auto all = test::random_measurements(random, 4);
+  REQUIRE(detail::append_to_table(path, std::span(all).first(2)));
+  TuningTable joined;
+  using std::filesystem::perms;
+  for (const perms own : {perms::owner_read | perms::owner_write,
+                          perms::owner_read | perms::owner_write | perms::group_read | perms::group_write}) {
+    std::filesystem::permissions(path, own);
+    REQUIRE(detail::join_into_table(path, test::table_of(all), sources, joined));
+    CHECK(std::filesystem::status(path).permissions() == own);
+  }
+}
+
+TEST_CASE("a union leaves damaged lines out, and its index does not count them") {
+  const TestFolder folder;
+  Random random(10);
+  const std::string path = folder / "table.jsonl";
+  const auto all = test::random_measurements(random, 6);
+  put(path, test::table_of(std::span(all).first(3)).text() + "{\"quarry_tuning\":1,\"id\":\"00\n");
+  TuningTable other = test::table_of(all);
+  other.read("nothing\nat all\n");
+  TuningTable joined;
+  const Result<std::size_t> left_out = detail::join_into_table(path, other, sources, joined);
+  REQUIRE(left_out);
+  CHECK(*left_out == 3);
+  CHECK(joined.damaged() == 0);
+  CHECK(content(path) == test::table_of(all).text());
+  const Result<detail::LoadedIndex> loaded = detail::load_index(path, sources);
+  REQUIRE(loaded);
+  CHECK(loaded->from_index_file);
+  CHECK(loaded->index.damaged() == 0);
 }
 
 TEST_CASE("a table behind a symbolic link stays there") {

@@ -62,7 +62,24 @@ Status check_writable(const char* flag, const std::string& path) {
   return {};
 }
 
+/// Whether two paths lead to one file, which may not exist yet. An empty path leads to none.
+bool is_same_file(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  std::error_code error;
+  const auto of_one = std::filesystem::weakly_canonical(one, error);
+  return !error && of_one == std::filesystem::weakly_canonical(other, error);
+}
+
 Status check_files(const BenchFlags& flags) {
+  const std::pair<const char*, const std::string*> files[] = {
+      {"--svg", &flags.svg}, {"--dump-times", &flags.dump_times}, {"--resume", &flags.resume}};
+  for (std::size_t i = 1; i < std::size(files); ++i) {
+    for (std::size_t other = 0; other < i; ++other) {
+      if (!is_same_file(*files[other].second, *files[i].second)) continue;
+      return {StatusCode::invalid_arguments, std::string(files[other].first) + " and " + files[i].first +
+                                                 " are the same file: " + lab::quoted(*files[i].second)};
+    }
+  }
   if (Status s = check_writable("--svg", flags.svg); !s) return s;
   if (Status s = check_writable("--dump-times", flags.dump_times); !s) return s;
   return check_writable("--resume", flags.resume);

@@ -1,10 +1,12 @@
 #include "tools/command/common/pack_targets.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lab/problems/problem_text.hpp"
 #include "lab/text.hpp"
 #include "quarry/device_model.hpp"
+#include "tools/command/common/output.hpp"
 
 namespace quarry::command {
 
@@ -25,6 +27,22 @@ Result<std::vector<int>> read_targets(const std::string& text) {
     if (std::ranges::find(targets, cc) == targets.end()) targets.push_back(cc);
   }
   return targets;
+}
+
+bool runs_on(const Kernel& kernel, int target) {
+  const KernelMetadata& m = kernel.metadata();
+  return target >= m.cc && target <= m.max_cc.value_or(target);
+}
+
+std::vector<Kernel> runnable_on(std::span<const Kernel> kernels, int target) {
+  std::vector<Kernel> runnable;
+  std::ranges::copy_if(kernels, std::back_inserter(runnable),
+                       [target](const Kernel& kernel) { return runs_on(kernel, target); });
+  if (const std::size_t others = kernels.size() - runnable.size(); others > 0) {
+    message(std::to_string(others) + " of the kernels " + (others == 1 ? "does" : "do") + " not run on " +
+            capability_text(target) + ", and " + (others == 1 ? "is" : "are") + " left out for it");
+  }
+  return runnable;
 }
 
 std::string capability_text(int cc) { return std::to_string(cc / 10) + "." + std::to_string(cc % 10); }

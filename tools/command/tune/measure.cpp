@@ -112,9 +112,10 @@ int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::T
   shown.clear();
   if (!done) return report(done.status());
   if (done->measured > 0) {
-    lab::SkippedLines none;
-    const auto indexed = lab::merge_tables({}, setting.table, none);
+    lab::OddLines odd;
+    const auto indexed = lab::merge_tables({}, setting.table, odd);
     if (!indexed) return report(indexed.status());
+    if (odd.damaged > 0) message("damaged lines of the table left out: " + std::to_string(odd.damaged));
   }
   write_output(report_text(*done, setting.table));
   if (done->is_stopped) message("stopped; " + next);
@@ -176,10 +177,23 @@ int tune_here(const std::vector<lab::TuneTask>& tasks, lab::DeviceMeterOptions o
 /// Devices that are asked for; 0: the used one, in this process.
 Result<std::size_t> read_devices(const TuneFlags& flags) {
   if (flags.devices.empty()) return std::size_t{0};
-  if (flags.devices == "all" && flags.times.empty()) return static_cast<std::size_t>(device_count());
+  if (flags.devices == "all" && !flags.times.empty())
+    return Status(StatusCode::parse_error,
+                  "--devices: recorded times have no devices: expected a number of processes, not `all`");
+  if (flags.devices == "all") return static_cast<std::size_t>(device_count());
   const Result<std::int64_t> count = lab::parse_integer("--devices", flags.devices, 1, 64);
   if (!count) return Status(StatusCode::parse_error, count.status().message() + ", or all");
   return static_cast<std::size_t>(*count);
+}
+
+/// Whether several processes can read what the flags name: a pipe is empty for the second one.
+Status check_shared_files(const TuneFlags& flags) {
+  for (const std::string* const path : {&flags.log, &flags.problem.shapes_file, &flags.times}) {
+    if (path->empty() || std::filesystem::is_regular_file(*path)) continue;
+    return {StatusCode::parse_error,
+            "--devices: each process reads " + lab::quoted(*path) + ", which is not a file"};
+  }
+  return {};
 }
 
 int share_tasks(std::size_t processes, const std::vector<lab::TuneTask>& tasks,
@@ -224,6 +238,11 @@ int tune_problems(const TuneFlags& flags) {
   if (!options) return report(options.status());
   const Result<lab::Shard> shard = read_shard(flags);
   if (!shard) return report(shard.status());
+  const Result<std::size_t> devices = read_devices(flags);
+  if (!devices) return report(devices.status());
+  if (*devices > 1) {
+    if (Status s = check_shared_files(flags); !s) return report(s);
+  }
   const Result<std::vector<lab::TuneTask>> all = read_tasks(flags);
   if (!all) return report(all.status());
   Result<lab::TuneSetting> setting = read_setting(flags);
@@ -238,11 +257,6 @@ int tune_problems(const TuneFlags& flags) {
   }
   const Result<DeviceModel> device = read_device_model(flags.device_model);
   if (!device) return report(device.status());
-  const Result<std::size_t> devices = read_devices(flags);
-  if (!devices) return report(devices.status());
-  if (*devices > 1 && !flags.log.empty() && !std::filesystem::is_regular_file(flags.log))
-    return report(Status(StatusCode::parse_error, "--devices: each process reads " + lab::quoted(flags.log) +
-                                                      ", which is not a file"));
   const std::vector<lab::TuneTask> tasks = lab::distinct(lab::tasks_in(*all, *shard));
   const std::size_t processes = std::min(*devices, tasks.size());
   if (processes > 1) return share_tasks(processes, tasks, *options, *device);

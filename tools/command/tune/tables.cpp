@@ -1,5 +1,6 @@
 // Tuning tables on the command line: merging, exporting, showing.
 #include <filesystem>
+#include <set>
 
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
@@ -17,11 +18,18 @@ std::string plural(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-void say_skipped(const lab::SkippedLines& skipped) {
-  const std::size_t all = skipped.damaged + skipped.future;
+/// What a union made of lines that are no measurements.
+void say_odd(const lab::OddLines& odd) {
+  if (odd.damaged > 0) message(plural(odd.damaged, "damaged line") + " left out");
+  if (odd.future > 0) message(plural(odd.future, "line") + " of a later version kept as it was written");
+}
+
+/// What is not shown of a table.
+void say_skipped(const detail::TuningTable& table) {
+  const std::size_t all = table.damaged() + table.future();
   if (all == 0) return;
-  message(plural(all, "line") + " skipped: " + std::to_string(skipped.damaged) + " damaged, " +
-          std::to_string(skipped.future) + " of a later version");
+  message(plural(all, "line") + " skipped: " + std::to_string(table.damaged()) + " damaged, " +
+          std::to_string(table.future()) + " of a later version");
 }
 
 /// Names the tasks that the table has no measurements of.
@@ -33,34 +41,43 @@ void print_missing(const std::vector<lab::TuneTask>& tasks, const std::vector<la
 
 /// Merges into a file. @param table on success what it holds
 int merge_into(const TuneFlags& flags, const std::string& output, detail::TuningTable& table) {
-  lab::SkippedLines skipped;
-  Result<detail::TuningTable> merged = lab::merge_tables(flags.merge, output, skipped);
+  lab::OddLines odd;
+  Result<detail::TuningTable> merged = lab::merge_tables(flags.merge, output, odd);
   if (!merged) return report(merged.status());
   table = *std::move(merged);
-  say_skipped(skipped);
+  say_odd(odd);
   write_output(lab::quoted(output) + ": " + plural(table.size(), "measurement") + " of " +
                plural(lab::tuned_rows(table).size(), "problem") + "\n");
   return done;
 }
 
-/// Reports the artifacts that could not be compiled.
-std::vector<Artifact> compile_chosen(const std::vector<Kernel>& kernels, int target, int& exit) {
+/// What a pack of chosen kernels holds.
+struct Packed {
+  std::vector<Artifact> artifacts;
+  std::set<std::string_view> kernels;
+};
+
+/// Compiles those that can run on a target. Reports those that could not be compiled.
+void compile_chosen(const std::vector<Kernel>& chosen, int target, Packed& packed, int& exit) {
+  const std::vector<Kernel> kernels = runnable_on(chosen, target);
   lab::Progress progress("compile", kernels.size());
   std::size_t before = 0;
   const auto advance = [&](std::size_t now, std::size_t, const Kernel&) {
     progress.advance(now - before);
     before = now;
   };
-  std::vector<Artifact> artifacts;
-  for (const Result<Artifact>& each : compile_for_pack(kernels, {.target = target}, advance)) {
-    if (each) {
-      artifacts.push_back(*each);
-    } else {
-      progress.clear();
-      exit = std::max(exit, report(each.status()));
+  const auto results = compile_for_pack(kernels, {.target = target}, advance);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) {
+      packed.artifacts.push_back(*results[i]);
+      if (i < kernels.size()) packed.kernels.insert(kernels[i].name());
+      continue;
     }
+    progress.clear();
+    const std::string what = i < kernels.size() ? std::string(kernels[i].name()) : "a reduction";
+    exit = std::max(exit,
+                    report(Status(results[i].status().code(), what + ": " + results[i].status().message())));
   }
-  return artifacts;
 }
 
 Cell number(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
@@ -136,16 +153,14 @@ int export_tuning(const TuneFlags& flags) {
   if (const int exit = merge_into(flags, folder / "tuning.jsonl", table); exit != done) return exit;
   const std::vector<Kernel> kernels = lab::chosen_kernels(table);
   int exit = done;
-  std::vector<Artifact> artifacts;
-  for (const int target : *targets) {
-    for (Artifact& each : compile_chosen(kernels, target, exit)) artifacts.push_back(std::move(each));
-  }
-  if (artifacts.empty())
+  Packed packed;
+  for (const int target : *targets) compile_chosen(kernels, target, packed, exit);
+  if (packed.kernels.empty())
     return report(Status(StatusCode::filtered_out, "no kernel of the table could be compiled: no pack"));
   const std::string pack = folder / "kernels.pack";
-  if (Status written = write_pack(artifacts, pack); !written) return report(written);
-  write_output(lab::quoted(pack) + ": " + plural(artifacts.size(), "artifact") + " of " +
-               plural(kernels.size(), "kernel") + "\n");
+  if (Status written = write_pack(packed.artifacts, pack); !written) return report(written);
+  write_output(lab::quoted(pack) + ": " + plural(packed.artifacts.size(), "artifact") + " of " +
+               plural(packed.kernels.size(), "kernel") + "\n");
   return exit;
 }
 
@@ -164,7 +179,7 @@ int show_tuning(const TuneFlags& flags) {
       .name_column = 2};
   for (const ShownColumn& each : shown_columns()) listing.columns.push_back(each.column);
   if (Status s = print(listing, flags.listing); !s) return report(s);
-  say_skipped({table->damaged(), table->future()});
+  say_skipped(*table);
   return done;
 }
 
