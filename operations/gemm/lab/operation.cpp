@@ -12,9 +12,9 @@ constexpr Setting operand_settings[] = {
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
     {"a-scale", "tensor|row|1x128|1x64|1x32",
-     "Scales of A, in f32: one for all, for each row, or for 128 of K in a row"},
+     "Scales of A, in f32: one, each row, or 128 of K in a row; 1x64, 1x32: gemm, narrow weights"},
     {"b-scale", "tensor|column|1x128|128x128|1x64|1x32",
-     "Scales of B, in f32: one for all, for each column, or for 128 of K in 1 or 128 columns"},
+     "Scales of B, in f32: one, each column, or 128 of K in 1 or 128 columns; 1x64, 1x32: as for A"},
     {"b-zero", "u8", "Zero points of u4 or u8 weights, one beside each scale of B"},
 };
 constexpr Setting sum_settings[] = {
