@@ -11,13 +11,6 @@ namespace {
 /// A rank that every call refuses, of a view that cannot hold the extents it was given.
 constexpr std::uint8_t refused_rank = TensorView::max_rank + 1;
 
-/// a * b, or the greatest number where that is too large: no memory has such a stride, so later checks refuse
-/// it.
-std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() : product;
-}
-
 /// A view with these extents, strides left 0.
 TensorView view_of(const void* data, DType dtype, std::span<const std::int64_t> extents) {
   TensorView view;
@@ -35,7 +28,7 @@ void pack_batch(TensorView& view, std::int64_t matrix) {
   for (int i = view.rank - 3; i >= 0; --i) {
     const auto extent = static_cast<std::size_t>(i);
     view.strides[extent] = stride;
-    stride = saturating_product(stride, std::max<std::int64_t>(view.extents[extent], 1));
+    stride = detail::product_of_extents(stride, std::max<std::int64_t>(view.extents[extent], 1));
   }
 }
 
@@ -50,9 +43,11 @@ TensorView groups(const void* data, DType dtype, std::span<const std::int64_t> e
   const std::size_t across = tag == LayoutTag::row_interleaved32 ? row : column;
   const std::size_t along = tag == LayoutTag::row_interleaved32 ? column : row;
   const auto at_least_1 = [](std::int64_t extent) { return std::max<std::int64_t>(extent, 1); };
-  view.strides[across] = ld != 0 ? ld : saturating_product(at_least_1(view.extents[along]), interleave);
+  view.strides[across] =
+      ld != 0 ? ld : detail::product_of_extents(at_least_1(view.extents[along]), interleave);
   view.strides[along] = interleave;
-  pack_batch(view, saturating_product(view.strides[across], at_least_1(view.extents[across] / interleave)));
+  pack_batch(view,
+             detail::product_of_extents(view.strides[across], at_least_1(view.extents[across] / interleave)));
   return view;
 }
 
@@ -72,7 +67,8 @@ TensorView lines(const void* data, DType dtype, std::span<const std::int64_t> ex
   // An empty line still has a stride of one element, so that a packed view never seems to overlap itself.
   view.strides[across] = ld != 0 ? ld : std::max<std::int64_t>(view.extents[along], 1);
   view.strides[along] = 1;
-  pack_batch(view, saturating_product(view.strides[across], std::max<std::int64_t>(view.extents[across], 1)));
+  pack_batch(view, detail::product_of_extents(view.strides[across],
+                                              std::max<std::int64_t>(view.extents[across], 1)));
   return view;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -87,13 +88,6 @@ struct Conv2dArguments {
   std::vector<ExpressionTensor> tensors = {};
 };
 
-namespace detail {
-/// The product of extents; one that is too large is some number, of a view that every call refuses.
-constexpr std::int64_t product_of_extents(auto... factors) {
-  return static_cast<std::int64_t>((static_cast<std::uint64_t>(factors) * ...));
-}
-}  // namespace detail
-
 /// Images N x H x W x C whose channels lie in groups of 32: (N, C/32, H, W, 32), packed. The stride of the
 /// last extent leads from one group to the next. C is a multiple of 32, or calls refuse the view. The
 /// distance of images may be set longer afterwards.
@@ -118,10 +112,17 @@ inline TensorView c32rsk32(const void* data, DType dtype, const std::array<std::
 }
 
 /// How many positions a window of `filter` elements has on `extent` elements of an image along one axis: P or
-/// Q. 0 or less where the filter is larger than the padded image. @pre stride > 0
+/// Q. 0 where the filter is larger than the padded image. An image that is too large for 64 bits counts as
+/// the largest one that is not. @pre stride > 0
 constexpr std::int64_t window_positions(std::int64_t extent, std::int64_t filter, std::int64_t padding,
                                         std::int64_t stride, std::int64_t dilation) {
-  const std::int64_t left = extent + 2 * padding - dilation * (filter - 1) - 1;
+  std::int64_t span = 0;  // from the first to the last tap
+  if (__builtin_mul_overflow(dilation, filter - 1, &span)) return 0;
+  std::int64_t left = 0;
+  const bool is_too_large = __builtin_mul_overflow(padding, std::int64_t{2}, &left) ||
+                            __builtin_add_overflow(extent - 1, left, &left) ||
+                            __builtin_sub_overflow(left, span, &left);
+  if (is_too_large) left = std::numeric_limits<std::int64_t>::max() - stride;
   return left < 0 ? 0 : left / stride + 1;
 }
 

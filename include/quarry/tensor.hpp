@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 
 #include "quarry/status.hpp"
@@ -111,6 +112,15 @@ struct TensorView {
 };
 
 namespace detail {
+/// The product of extents, or the greatest number where that is too large: no memory has such a stride, so
+/// calls refuse it.
+constexpr std::int64_t product_of_extents(auto... factors) {
+  std::int64_t product = 1;
+  bool fits = true;
+  ((fits = !__builtin_mul_overflow(product, factors, &product) && fits), ...);
+  return fits ? product : std::numeric_limits<std::int64_t>::max();
+}
+
 /// The fields of a DLTensor (DLPack 0.x and 1.x), by value, so that no DLPack header is needed here.
 struct DlpackFields {
   void* data;

@@ -5,6 +5,7 @@
 
 #include "lab/operation.hpp"
 #include "lab/text.hpp"
+#include "operations/common/operand_checks.hpp"
 #include "operations/common/operand_list.hpp"
 
 namespace quarry::lab {
@@ -35,11 +36,8 @@ Status check_in_place(const OperationLab& lab, const Problem& problem) {
     const detail::OperandRef* const operand = operands.find(name);
     if (operand == nullptr || out == operands.end()) continue;
     const TensorView &one = *operand->view, &other = *out->view;
-    const std::ptrdiff_t count = one.rank;
-    const bool same = operand->may_be_out && one.rank == other.rank && one.tag == other.tag &&
-                      bits_of(one.dtype) == bits_of(other.dtype) &&
-                      std::equal(one.extents.begin(), one.extents.begin() + count, other.extents.begin()) &&
-                      std::equal(one.strides.begin(), one.strides.begin() + count, other.strides.begin());
+    const bool same =
+        operand->may_be_out && bits_of(one.dtype) == bits_of(other.dtype) && detail::is_in_place(one, other);
     if (same) continue;
     return Status(
         StatusCode::parse_error,

@@ -6,12 +6,10 @@
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
 #include "lab/operation.hpp"
+#include "operations/common/problem_words.hpp"
 
 namespace quarry::lab {
 namespace {
-
-/// Lists of sizes may be long.
-constexpr std::size_t most_line = std::size_t{1} << 16;
 
 /// The words between blanks. A word in single quotes may have blanks, and loses the quotes.
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -39,7 +37,7 @@ Status wrong(std::string_view line) {
 }  // namespace
 
 Result<Problem> parse_command_text(std::string_view text) {
-  if (text.size() > most_line) return wrong(text);
+  if (text.size() > detail::most_line_bytes) return wrong(text);
   const std::vector<std::string_view> words = words_of(text);
   if (words.size() < 2) return wrong(text);
   const Result<Operation> operation = parse_operation(words[0]);

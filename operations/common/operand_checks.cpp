@@ -48,6 +48,7 @@ bool is_in_place(const TensorView& input, const TensorView& out) {
   if (input.data != out.data || input.rank != out.rank || input.tag != out.tag) return false;
   if (input.is_pointer_array != out.is_pointer_array) return false;
   for (std::size_t i = 0; i < input.rank; ++i) {
+    if (input.extents[i] != out.extents[i]) return false;  // it is broadcast
     const bool is_strided = i > 0 || !input.is_pointer_array;
     if (is_strided && input.extents[i] > 1 && input.strides[i] != out.strides[i]) return false;
   }

@@ -15,8 +15,8 @@ Status check_memory(const OperandList& operands);
 /// @pre each view was checked
 Status check_overlaps(const OperandList& operands);
 
-/// Whether an input is `out` itself: the same pointer and the same strides, as far as they matter. Types are
-/// not compared, and two fake tensors have the same pointer.
+/// Whether an input is `out` itself: the same pointer and extents, and the same strides as far as they
+/// matter. Types are not compared, and two fake tensors have the same pointer.
 bool is_in_place(const TensorView& input, const TensorView& out);
 
 /// The refusal of an operand whose memory overlaps an output's.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "operations/common/operand_checks.hpp"
 #include "quarry/types.hpp"
@@ -58,10 +59,18 @@ Lines lines_of(const TensorView& view) {
           .fits = view.strides[last - 1] == 1};
 }
 
+/// A line begins with the operation's name and a blank.
+constexpr std::size_t most_name = 32;
+
 }  // namespace
 
+std::string ProblemWords::text() const {
+  return fits_ && text_.size() + most_name <= most_line_bytes ? text_ : "";
+}
+
 bool is_output(const TensorView& view, const TensorView& out) {
-  return view.data != nullptr && view.dtype == out.dtype && is_in_place(view, out);
+  return view.data != nullptr && view.dtype == out.dtype && is_in_place(view, out) &&
+         (!view.is_pointer_array || view.assumed_alignment == out.assumed_alignment);
 }
 
 void ProblemWords::flag(std::string_view name, std::string_view value) {
@@ -137,7 +146,9 @@ void ProblemWords::epilogue(const Epilogue& e, const TensorView& out) {
   // No output is another one's memory, but those without elements may have the same address.
   if (e.aux) matrix("aux", *e.aux, batch_of(out));
   if (e.clamp == Clamp{}) return;
-  if (std::isnan(e.clamp.low) || std::isnan(e.clamp.high)) refuse();
+  // An empty bound is read as the infinity that is no bound.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!(e.clamp.low < infinity) || !(e.clamp.high > -infinity)) refuse();
   const auto bound = [](double value) { return std::isinf(value) ? std::string() : number_word(value); };
   flag("clamp", bound(e.clamp.low) + ":" + bound(e.clamp.high));
 }

@@ -2,6 +2,7 @@
 /// reads gives a problem that kernels treat alike, not the same strides.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,13 @@
 #include "quarry/tensor.hpp"
 
 namespace quarry::detail {
+
+/// A problem in words, as logs have it, is read up to this length: lists of sizes and expressions may be
+/// long.
+inline constexpr std::size_t most_line_bytes = std::size_t{1} << 16;
+
+/// Groups of a grouped GEMM, or problems of a list, that words may say: 1 to this.
+inline constexpr std::int64_t most_said_groups = 1 << 20;
 
 /// Whether an operand beside the output is said as `out`. One without elements may have the output's address
 /// and be of another type, or lie otherwise.
@@ -46,8 +54,8 @@ class ProblemWords {
   void epilogue(const Epilogue& epilogue, const TensorView& out);
   void controls(const Controls& controls);
 
-  /// All of it; empty where something does not fit.
-  std::string text() const { return fits_ ? text_ : ""; }
+  /// All of it; empty where something does not fit, or the line would be longer than most_line_bytes.
+  std::string text() const;
 
  private:
   /// TYPE:LAYOUT[:ld=N][:align=N] of a matrix whose lines lie so.

@@ -33,14 +33,14 @@ void write_axes(std::string_view name, const ImageAxes& axes, std::int64_t other
   words.flag(name, crossed_text({axes.height, axes.width}));
 }
 
-/// Elements from one position to the next, if all positions lie at even distances; otherwise 0.
-std::int64_t even_distance(const TensorView& view) {
+/// Elements from one position to the next, if all positions lie at even distances.
+std::optional<std::int64_t> even_distance(const TensorView& view) {
   std::int64_t positions = 1;
   std::optional<std::int64_t> distance;
   for (std::size_t i = 3; i-- > 0;) {
     if (view.extents[i] > 1) {
       if (!distance) distance = view.strides[i] / positions;
-      if (*distance * positions != view.strides[i]) return 0;
+      if (*distance * positions != view.strides[i]) return std::nullopt;
     }
     positions *= std::max<std::int64_t>(view.extents[i], 1);
   }
@@ -59,7 +59,7 @@ void write_tensor(std::string_view name, const TensorView& view, ProblemWords& w
   if (view.tag != LayoutTag::strided) {
     if (!is_grouped_packed(view)) words.refuse();
   } else {
-    const std::int64_t distance = even_distance(view);
+    const std::int64_t distance = even_distance(view).value_or(-1);
     if (distance < view.extents[3]) words.refuse();
     if (distance != view.extents[3]) spec += ":ld=" + std::to_string(distance);
   }
@@ -79,7 +79,8 @@ void write_epilogue(const Conv2dArguments& args, bool reads_c, ProblemWords& wor
   words.factors(args.epilogue, reads_c);
   Epilogue rest = args.epilogue;
   rest.residual.reset(), rest.aux.reset();
-  if (rest.scale) rest.scale_axis = BiasAxis::column;
+  // Convolutions have one of each channel, whatever the axes say.
+  rest.bias_axis = rest.scale_axis = BiasAxis::column;
   words.epilogue(rest, args.out);
   if (args.epilogue.residual) write_tensor_beside("residual", *args.epilogue.residual, args.out, words);
   if (args.epilogue.aux) write_tensor("aux", *args.epilogue.aux, words);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "elementwise/family.hpp"
 #include "operations/common/operand_list.hpp"
@@ -21,9 +22,10 @@ Status normalise(const ElementwiseArguments& arguments, const OperandList& opera
                  ElementwiseProblem& problem);
 
 /// Elements from one line of a matrix to the next, as the command line describes it: the line's, or, where
-/// `lines` is not 0, the next multiple of it and as many more.
+/// `lines` is not 0, the next multiple of it and as many more. A line that no tensor has stays as it is.
 constexpr std::int64_t line_distance(std::int64_t line, std::int64_t lines) {
-  return lines > 0 ? (line + lines - 1) / lines * lines + lines : line;
+  const bool fits = line <= std::numeric_limits<std::int64_t>::max() - 2 * lines;
+  return lines > 0 && fits ? (line + lines - 1) / lines * lines + lines : line;
 }
 
 /// Makes extents as few as can be: extents of 1 go, the others are put in the order of the first output's

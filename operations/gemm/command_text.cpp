@@ -27,8 +27,8 @@ std::string Rules::command_text(const GemmArguments& args) {
   const std::int64_t batch = out.rank == 3 ? out.extents[0] : 0;
   ProblemWords words(std::to_string(rows(out)) + "x" + std::to_string(columns(args.b)) + "x" +
                      std::to_string(columns(args.a)));
-  words.matrix_beside("a", args.a, out);
-  words.matrix_beside("b", args.b, out);
+  words.matrix("a", args.a, batch);
+  words.matrix("b", args.b, batch);
   for (const auto* table : {&args.a_scale, &args.b_scale, &args.b_zero}) {
     if (*table && (*table)->is_pointer_array) words.refuse();
   }

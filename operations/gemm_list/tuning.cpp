@@ -13,9 +13,6 @@
 namespace quarry::detail::gemm_list {
 namespace {
 
-/// A line of a log is read up to 65536 bytes. This leaves room for the other words.
-constexpr std::size_t most_list_text = 60000;
-
 bool same(const ListExtents& x, const ListExtents& y) { return x.m == y.m && x.n == y.n && x.k == y.k; }
 
 GemmParams most_extents(const GemmListProblem& problem) {
@@ -63,7 +60,7 @@ SaidList said_list(const GemmListProblem& problem, const ListExtents& bounds) {
     return problem.host_sizes == nullptr ? bounds : host_extents(problem, most, i);
   };
   const int count = problem.gemm.batch;
-  for (int i = 0; i < count && said.text.size() <= most_list_text;) {
+  for (int i = 0; i < count && said.text.size() <= most_line_bytes;) {
     const ListExtents each = own(i);
     int next = i + 1;
     while (next < count && same(own(next), each)) ++next;
@@ -108,7 +105,7 @@ std::string Rules::command_text(const GemmListArguments& args) {
                               static_cast<int>(args.a.extents[args.a.rank - 1U])};
   const SaidList list = said_list(problem, bounds);
   ProblemWords words(list.text);
-  if (list.text.empty() || list.text.size() > most_list_text) words.refuse();
+  if (list.text.empty() || out.extents[0] > most_said_groups) words.refuse();
   if (!same(list.bounds, bounds)) words.flag("bounds", extents_text(bounds));
   words.matrix_of_list("a", args.a);
   words.matrix_of_list("b", args.b);

@@ -67,6 +67,7 @@ std::string Rules::command_text(const GroupedGemmArguments& args) {
   const auto batch_of = [](const TensorView& view) { return view.rank == 3 ? view.extents[0] : 0; };
   const std::int64_t groups = args.sizes.extents[0];
   ProblemWords words(shape_words(args, groups));
+  if (groups < 1 || groups > most_said_groups) words.refuse();
   const GroupForm form = form_of(args);
   if (form != GroupForm::contiguous) words.flag("form", form_words[static_cast<std::size_t>(form)]);
   words.matrix("a", args.a, batch_of(args.a));

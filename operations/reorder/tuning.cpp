@@ -35,6 +35,8 @@ TensorOrder order_of(const TensorView& view) {
 /// TYPE:row or TYPE:col32 of a tensor of four extents.
 void write_side(std::string_view name, const TensorView& view, ProblemWords& words) {
   const bool is_row = order_of(view) == TensorOrder::channels_last;
+  // A single channel's stride decides which extent makes the lines.
+  if (is_row && view.extents[3] == 1 && view.strides[3] > view.strides[2]) words.refuse();
   words.flag(name, std::string(to_string(view.dtype)) + (is_row ? ":row" : ":col32") +
                        ProblemWords::alignment_text(view));
 }
@@ -58,8 +60,9 @@ std::string tensor_words(const ReorderArguments& args) {
 
 std::int64_t Rules::tuning_question(const ReorderProblem& problem, TuningQuestion& question) {
   const ReorderParams& p = problem.params;
-  question = {.from = said_side(p.from, p),
-              .to = said_side(p.to, p),
+  const bool is_empty = p.rows == 0 || p.columns == 0 || p.batch == 0;
+  question = {.from = is_empty ? TuningQuestion::Side() : said_side(p.from, p),
+              .to = is_empty ? TuningQuestion::Side() : said_side(p.to, p),
               .rows = p.rows,
               .columns = p.columns,
               .batch = p.batch,

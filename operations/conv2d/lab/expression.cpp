@@ -15,7 +15,8 @@ using expression::Shape;
 
 /// A tensor of an output's extents, with `ld` elements from one position to the next.
 TensorView positions(DType type, const Extents& e, std::int64_t ld) {
-  const Extents strides = {e[1] * e[2] * ld, e[2] * ld, ld, 1};
+  const Extents strides = {detail::product_of_extents(e[1], e[2], ld), detail::product_of_extents(e[2], ld),
+                           ld, 1};
   return TensorView::strided(nullptr, type, e, strides);
 }
 

@@ -144,7 +144,8 @@ TensorView tensor_of(const Problem& problem, const OperandSpec& spec, const Exte
     return view;
   }
   const std::int64_t ld = spec.ld > 0 ? spec.ld : e[3];
-  const Extents strides = {e[1] * e[2] * ld, e[2] * ld, ld, 1};
+  const Extents strides = {detail::product_of_extents(e[1], e[2], ld), detail::product_of_extents(e[2], ld),
+                           ld, 1};
   TensorView view = TensorView::strided(nullptr, spec.dtype, e, strides);
   align(view, spec);
   return view;

@@ -23,7 +23,7 @@ TensorView matrix_view(const Problem& p, const std::vector<std::int64_t>& extent
     strides[order[i]] = stride;
     std::int64_t along = extents[order[i]];
     if (i + 1 == rank && rank > 1) along = detail::elementwise::line_distance(along, p.lines);
-    stride *= along;
+    stride = detail::product_of_extents(stride, along);
   }
   return TensorView::strided(nullptr, type, extents, std::span(strides).first(rank));
 }
@@ -38,7 +38,8 @@ TensorView lines_view(const Problem& p, const expression::Tensor& tensor) {
     extents = {1};
   }
   std::vector<std::int64_t> strides(extents.size(), 1);
-  for (std::size_t i = extents.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * extents[i + 1];
+  for (std::size_t i = extents.size() - 1; i-- > 0;)
+    strides[i] = detail::product_of_extents(strides[i + 1], extents[i + 1]);
   return TensorView::strided(nullptr, tensor.dtype, extents, strides);
 }
 
@@ -47,7 +48,8 @@ TensorView fake_view(const Problem& p, const expression::Tensor& tensor,
   const std::int64_t rows = p.extents.size() > 1 ? p.extents[p.extents.size() - 2] : 1;
   std::vector<std::int64_t> extents = p.extents;
   if (extent == expression::Extent::group)
-    extents.back() = (extents.back() + expression::group_columns - 1) / expression::group_columns;
+    extents.back() = extents.back() / expression::group_columns +
+                     (extents.back() % expression::group_columns != 0 ? 1 : 0);
   const bool is_line = extent == expression::Extent::row || extent == expression::Extent::column;
   TensorView view;
   switch (*tensor.shape) {

@@ -10,6 +10,7 @@
 
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
+#include "operations/common/problem_words.hpp"
 
 namespace quarry::lab::gemm_list {
 namespace {
@@ -59,8 +60,8 @@ std::optional<Counted> read_count(std::string_view word) {
 }
 
 Status check_count(std::int32_t count, std::size_t before) {
-  if (count >= 1 && static_cast<std::int64_t>(before) + count <= most_problems) return {};
-  return wrong_sizes("expected 1 to " + std::to_string(most_problems) + " problems");
+  if (count >= 1 && static_cast<std::int64_t>(before) + count <= detail::most_said_groups) return {};
+  return wrong_sizes("expected 1 to " + std::to_string(detail::most_said_groups) + " problems");
 }
 
 /// One word of a list: how many, and of what extents.
@@ -100,7 +101,8 @@ Result<std::vector<ListExtents>> parse_problems(std::string_view text) {
   for (const std::string_view word : words_of(text)) {
     if (Status s = read_problems(word, list); !s) return s;
   }
-  if (list.empty()) return wrong_sizes("expected 1 to " + std::to_string(most_problems) + " problems");
+  if (list.empty())
+    return wrong_sizes("expected 1 to " + std::to_string(detail::most_said_groups) + " problems");
   return list;
 }
 

@@ -12,9 +12,6 @@
 
 namespace quarry::lab::gemm_list {
 
-/// The most problems that a list on the command line has.
-inline constexpr std::int64_t most_problems = 1 << 20;
-
 /// "64x64x64,128x32x512", or a file that has such between blanks, lines or commas. "3*64x64x64" stands for
 /// three of them. Numbers are of 32 bits, and may be negative.
 Result<std::vector<ListExtents>> parse_list(std::string_view text);

@@ -6,6 +6,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/common/problem_words.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/executor.hpp"
 #include "operations/grouped_gemm/lab/expression.hpp"
@@ -152,10 +153,9 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.groups = (*sizes)[0];
   if (problem.groups == 0)
     return Status(StatusCode::parse_error, "shape " + detail::quoted(shape) + ": expected 1 group or more");
-  constexpr std::int64_t most_groups = 1 << 20;
-  if (problem.groups > most_groups) {
+  if (problem.groups > detail::most_said_groups) {
     return Status(StatusCode::parse_error, "shape " + detail::quoted(shape) + ": expected " +
-                                               std::to_string(most_groups) + " groups at most");
+                                               std::to_string(detail::most_said_groups) + " groups at most");
   }
   problem.n = (*sizes)[is_ragged ? 2 : 1];
   (is_ragged ? problem.m : problem.k) = (*sizes)[is_ragged ? 1 : 2];

@@ -78,6 +78,10 @@ TEST_CASE("elementwise: outputs may be an input element by element, and overlap 
   TensorView broadcast = at(0);
   broadcast.strides[0] = 0;
   check_refused({twice, {{"x", broadcast}, {"out", at(0)}}}, "`x`");
+  // A row that all rows of the output read, at the output's own address.
+  TensorView first_row = at(0);
+  first_row.extents[0] = 1;
+  check_refused({twice, {{"x", first_row}, {"out", at(0)}}}, "`x`");
   const Expression narrow = parsed_elementwise("out = x", "x=f32:row");
   check_refused({narrow, {{"x", at(0)}, {"out", at(0, DType::bf16)}}}, "`x`");
   const Expression two = parsed_elementwise("out = x; aux = x + 1", "x=f32:row,aux=f32:row");
