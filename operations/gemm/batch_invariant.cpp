@@ -1,8 +1,6 @@
 // Queries whose answer gives a row the same bits whatever M is.
 #include "quarry/batch_invariant.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include "basic/words.hpp"
 #include "operations/common/sum_class.hpp"
 #include "operations/gemm/operation.hpp"
+#include "operations/gemm/representative.hpp"
 
 namespace quarry {
 namespace {
@@ -26,40 +25,6 @@ Status check_whole(const Controls& controls) {
           "A batch-invariant query leaves K in one piece: expected mode gemm and one slice, got " +
               std::string(to_string(controls.mode.value_or(Mode::gemm))) + " and " +
               std::to_string(controls.split_k_slices.value_or(1))};
-}
-
-/// A fake operand like another, with so many rows. An alignment that depends on the rows is as bad as can be.
-TensorView with_rows(const TensorView& view, std::int64_t rows) {
-  TensorView made = view;
-  const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-  if (view.data != nullptr && !view.is_pointer_array)
-    made.assumed_alignment = static_cast<std::uint16_t>(1U << std::countr_zero(address | 16U));
-  made.data = nullptr;
-  if (view.rank < 2 || view.rank > TensorView::max_rank || view.tag != LayoutTag::strided) return made;
-  const std::size_t row = view.rank - 2U;
-  made.extents[row] = rows;
-  if (made.strides[row] == 1 && made.strides[row + 1] != 1) {
-    made.strides[row + 1] = rows + 1;
-    made.assumed_alignment = static_cast<std::uint16_t>(std::max(1, bytes_of(view.dtype)));
-  } else {
-    made.strides[row] = std::max(made.strides[row], made.extents[row + 1]);
-  }
-  if (view.rank == 3 && !view.is_pointer_array)
-    made.strides[0] = rows * std::max(made.strides[row], made.strides[row + 1] * made.extents[row + 1]) * 16;
-  return made;
-}
-
-/// What all problems that differ in M alone have in common, with so many rows.
-GemmArguments representative(const GemmArguments& arguments, std::int64_t rows) {
-  GemmArguments made{
-      .a = with_rows(arguments.a, rows), .b = arguments.b, .out = with_rows(arguments.out, rows)};
-  made.b.data = nullptr;
-  made.b.assumed_alignment = with_rows(arguments.b, 1).assumed_alignment;
-  made.accumulator = arguments.accumulator;
-  made.math = arguments.math;
-  made.accumulation = arguments.accumulation;
-  made.controls = {.mode = Mode::gemm, .split_k_slices = 1};
-  return made;
 }
 
 /// How classes stand over all representative problems.
@@ -130,7 +95,7 @@ Result<InvariantClass> invariant_class(const GemmArguments& arguments, const Fil
   for (const std::int64_t rows : representative_rows) {
     // In this order no tuning table is asked: the class is the same whatever was measured.
     const CandidateList found = get_kernels(
-        representative(arguments, rows), has_class,
+        detail::gemm::representative(arguments, rows), has_class,
         {.order = Order::registry, .availability = options.availability, .device = options.device});
     if (found.empty()) return found.status();
     standings.add(found);

@@ -20,9 +20,10 @@ constexpr int most_rows = 600;
 constexpr std::size_t most_kernels = 4;  ///< that are tried for each M
 
 /// Checks all M from 1 on: rows of one pool, in random order. @param k contiguous in both operands
-void check_invariant(DType type, DType out, int n, int k) {
+void check_invariant(DType type, DType out, int n, int k, const char* where = "true") {
   const auto seed = lab::fresh_seed();
-  CAPTURE(seed, to_string(type), to_string(out), n, k);
+  CAPTURE(seed, to_string(type), to_string(out), n, k, where);
+  const Filter filter = must(Filter::parse(where));
   Random random(seed);
   const auto shape = [&](std::int64_t m) {
     return GemmArguments{.a = TensorView::row_major(nullptr, type, {m, k}),
@@ -50,7 +51,7 @@ void check_invariant(DType type, DType out, int n, int k) {
                 static_cast<std::size_t>(n) * row_bytes);
     const auto device = must(lab::DeviceOperandsOf<GemmArguments>::make(problem, 0));
     // Any kernel of the class may be the first for some M: the best of them take turns.
-    const CandidateList of_class = get_kernels(device.arguments, {}, {.batch_invariant = true});
+    const CandidateList of_class = get_kernels(device.arguments, filter, {.batch_invariant = true});
     REQUIRE_FALSE(of_class.empty());
     const auto turn = static_cast<std::size_t>(m) % std::min<std::size_t>(of_class.size(), most_kernels);
     const Candidate kernel = of_class[turn];
@@ -80,6 +81,9 @@ TEST_CASE("batch-invariant queries give a row the same bits for all M from 1 to 
   check_invariant(DType::bf16, DType::bf16, 256, 1024);
   check_invariant(DType::f16, DType::f32, 72, 4096);
   check_invariant(DType::f32, DType::f32, 64, 512);
+  // Classes that a query of this device may not choose.
+  check_invariant(DType::bf16, DType::bf16, 256, 1024, "sum_class == mma_k16");
+  check_invariant(DType::bf16, DType::f32, 40, 512, "sum_class == fma");
 }
 
 TEST_CASE("what a warm-up made ready runs while its stream is capturing") {

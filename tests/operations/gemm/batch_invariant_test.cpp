@@ -86,6 +86,80 @@ TEST_CASE("one row has the class of many, for rows that are contiguous") {
   }
 }
 
+TEST_CASE("the layout of B, which has no rows of the problem, costs a batch-invariant query nothing") {
+  const DeviceModel h100 = test::device_named("h100");
+  const FindOptions on_h100 = {.device = &h100};
+  const Types types[] = {invariant_types[0], invariant_types[5]};
+  for (const Types& each : types) {
+    for (const Layout b : {Layout::row, Layout::column}) {
+      if (each.b == DType::e4m3 && b == Layout::row) continue;  // another family's
+      const GemmArguments args = shape(each, {Layout::row, b, Layout::row}, 4096, 8192, 4096);
+      const Result<Candidate> any = find_best(args, {}, on_h100);
+      const Result<Candidate> steady = find_best(args, {}, {.device = &h100, .batch_invariant = true});
+      REQUIRE(any);
+      REQUIRE(steady);
+      CHECK(steady->metadata().family == "gemm_sm90");
+      CHECK(steady->predicted_seconds() == any->predicted_seconds());
+    }
+  }
+}
+
+TEST_CASE("batch-invariant queries take what kernels of the class must take") {
+  const DeviceModel h100 = test::device_named("h100");
+  const FindOptions steady = {.device = &h100, .batch_invariant = true};
+  const auto plain = [](std::int64_t m) {
+    return shape(invariant_types[0], {Layout::row, Layout::column, Layout::row}, m, 512, 1024);
+  };
+  const auto one_class = [&](const auto& change) {
+    std::set<SumClass> classes;
+    for (const std::int64_t m : {std::int64_t{2}, std::int64_t{33}, std::int64_t{1000}}) {
+      GemmArguments args = plain(m);
+      change(args, m);
+      const CandidateList found = get_kernels(args, {}, steady);
+      INFO(found.status().message());
+      REQUIRE_FALSE(found.empty());
+      for (const Candidate& each : found) classes.insert(*sum_class(each.metadata()));
+    }
+    return classes.size() == 1;
+  };
+  using expression::Declarations;
+  const auto with = [](GemmArguments& args, const char* text, const char* tensors) {
+    args.expression = *Expression::parse(text, *Declarations::parse(tensors));
+  };
+  const auto matrix = [](std::int64_t m, std::int64_t n, DType type = DType::bf16) {
+    return TensorView::row_major(nullptr, type, {m, n});
+  };
+  CHECK(one_class([&](GemmArguments& args, std::int64_t m) {  // gated: B has twice the columns
+    with(args, "out = silu(gate(sum)) * up(sum)", "");
+    args.out = matrix(m, 256);
+  }));
+  CHECK(one_class([&](GemmArguments& args, std::int64_t m) {
+    with(args, "out = (sum + shift) * factor + x + y; most = row_max(out)",
+         "shift=f32:per_column,factor=f32:per_row,x=bf16:row,y=bf16:row");
+    args.tensors = {{"shift", TensorView::vector(nullptr, DType::f32, 512)},
+                    {"factor", TensorView::vector(nullptr, DType::f32, m)},
+                    {"x", matrix(m, 512)},
+                    {"y", matrix(1, 512)},
+                    {"most", TensorView::vector(nullptr, DType::f32, m)}};
+  }));
+  CHECK(one_class([&](GemmArguments& args, std::int64_t m) {
+    args.epilogue.bias = TensorView::vector(nullptr, DType::bf16, m);
+    args.epilogue.bias_axis = BiasAxis::row;
+    args.epilogue.scale = TensorView::vector(nullptr, DType::f32, 1);
+    args.epilogue.residual = args.epilogue.aux = matrix(m, 512);
+    args.epilogue.beta = 1;
+    args.c = matrix(m, 512);
+  }));
+  // An array of pointers as C, which kernels of Hopper's own class do not take.
+  CHECK(one_class([&](GemmArguments& args, std::int64_t m) {
+    args.a = TensorView::row_major(nullptr, DType::bf16, {2, m, 1024});
+    args.b = TensorView::column_major(nullptr, DType::bf16, {2, 1024, 512});
+    args.out = TensorView::row_major(nullptr, DType::bf16, {2, m, 512});
+    args.epilogue.beta = 1;
+    args.c = PointerArrayView::row_major(nullptr, DType::bf16, 2, {m, 512});
+  }));
+}
+
 TEST_CASE("the class is the same whatever was measured") {
   const test::WithoutTuning none;
   const DeviceModel h200 = test::device_named("h200");
