@@ -21,9 +21,11 @@ SplitLines split_lines(const ProblemOperand& operand, DType type) {
   return {split_share(operand.matrix.row_stride, type), split_share(operand.matrix.column_stride, type)};
 }
 
-/// Tiles have at least one element each, and clusters have at most 16 blocks.
+/// Tiles have at least one element each, and clusters have at most 16 blocks. K is as long at most: some
+/// kernels count the bytes of a line in 32 bits.
 bool has_few_elements(const GemmProblem& problem) {
   constexpr std::int64_t most = grid_limit / 16;
+  if (problem.k > most) return false;
   const std::int64_t elements = static_cast<std::int64_t>(problem.m) * problem.n;
   return elements <= most && elements * problem.batch <= most;
 }

@@ -75,8 +75,8 @@ struct GemmTraffic {
   bool fits_any_grid = false;
   /// Whether it asks for nothing that only some kernels have but the alignment of A and B, see
   /// GemmProfile::takes_plain: no controls beyond the order of tiles, no scales, no gated pairs; and it has
-  /// outputs, fits any grid, and its strides are such that tensor maps can have them and lines do not
-  /// overlap.
+  /// outputs, fits any grid, has lines of no more than 2^27 elements, and its strides are such that tensor
+  /// maps can have them and lines do not overlap.
   bool is_plain = false;
   /// Only where many kernels are ranked; 0 otherwise.
   SplitKRoots roots = {};

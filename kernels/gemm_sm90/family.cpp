@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "gemm/common_family.hpp"
 #include "gemm/expression_params.hpp"
@@ -16,9 +17,31 @@ static_assert(expression_is_last<TensorGemmParams>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
-/// What gemm_supports does not know of: the limits of tensor maps, and of clusters.
+/// The bytes of a line are counted in 32 bits where threads copy it, and where it is one of weights.
+Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {
+  constexpr auto code = StatusCode::unsupported;
+  constexpr std::int64_t most_bits = std::int64_t{std::numeric_limits<int>::max()} * 8;
+  const int bits_a = bits_of(problem.types.a);
+  const int bits_b = bits_of(problem.types.b);
+  if (bits_a != bits_b) {
+    const std::int64_t most =
+        most_bits / 8 / std::min(bits_a, bits_b);  // bits in 32 bits, before they are bytes
+    if (problem.k > most) return {code, Reason::k_limit, Operand::none, most, problem.k};
+  }
+  if (kernel.maps_operands) return {};
+  const int line_a = kernel.layouts.a == Layout::row ? problem.k : problem.m;
+  const int line_b = kernel.layouts.b == Layout::column ? problem.k : problem.n;
+  if (line_a > most_bits / bits_a)
+    return {code, Reason::extent_limit, callers(Operand::a, problem), most_bits / bits_a, line_a};
+  if (line_b > most_bits / bits_b)
+    return {code, Reason::extent_limit, callers(Operand::b, problem), most_bits / bits_b, line_b};
+  return {};
+}
+
+/// What gemm_supports does not know of: the limits of lines, of tensor maps, and of clusters.
 Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
   if (Status s = check_controls(kernel, problem.controls); !s) return s;
+  if (Status s = check_lines(kernel, problem); !s) return s;
   const int slices = problem.controls.split_k_slices.value_or(1);
   const bool fits = slices == 1 && problem.traffic && problem.traffic->fits_any_grid;
   if (kernel.cluster > 1 && !fits) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "operations/common/expression/tensors.hpp"
@@ -58,6 +59,10 @@ class Filler {
         if (Status s = take_extents(*tensor, *input.shape); !s) return s;
       }
     }
+    if (product_of_extents(extents_[0], extents_[1], extents_[2], extents_[3]) == too_many)
+      return invalid("The problem has too many elements: expected fewer than 2^63, got extents of " +
+                     std::to_string(extents_[0]) + " x " + std::to_string(extents_[1]) + " x " +
+                     std::to_string(extents_[2]) + " x " + std::to_string(extents_[3]));
     std::ranges::copy(extents_, problem_.params.extents);
     return {};
   }
@@ -127,6 +132,9 @@ class Filler {
 
   const ElementwiseArguments& arguments_;
   ElementwiseProblem& problem_;
+  /// Inputs that are broadcast have few bytes and any number of elements.
+  static constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
+
   std::array<std::int64_t, 4> extents_ = {};
 };
 

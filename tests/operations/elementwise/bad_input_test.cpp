@@ -66,6 +66,15 @@ TEST_CASE("elementwise: views that no kernel walks are refused", "[elementwise]"
                 "Operand `y` is an array of pointers");
 }
 
+TEST_CASE("elementwise: inputs that are broadcast do not have more elements than can be counted",
+          "[elementwise]") {
+  const std::int64_t extents[] = {1 << 22, 1 << 21, 1 << 21, 1};
+  const std::int64_t strides[] = {0, 0, 0, 0};
+  const ExpressionTensor x = {"x", TensorView::strided(nullptr, DType::f32, extents, strides)};
+  const Expression sum = parsed_elementwise("out = sum(x)", "x=f32:row");
+  check_refused({sum, {x, {"out", TensorView::vector(nullptr, DType::f32, 1)}}}, "too many elements");
+}
+
 TEST_CASE("elementwise: outputs may be an input element by element, and overlap nothing else",
           "[elementwise]") {
   std::array<float, 64> memory = {};
