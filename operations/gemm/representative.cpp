@@ -20,7 +20,7 @@ TensorView fake(const TensorView& view) {
   return made;
 }
 
-/// Nothing is known of the alignment but that of an element.
+/// Of the alignment, only an element's is known.
 void forget_alignment(TensorView& view) {
   view.assumed_alignment = static_cast<std::uint16_t>(std::max(1, bytes_of(view.dtype)));
 }

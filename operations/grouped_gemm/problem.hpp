@@ -20,7 +20,8 @@ constexpr GroupForm form_of(const GroupedGemmArguments& arguments) {
   return arguments.a.rank == 3 ? GroupForm::masked : GroupForm::ragged_k;
 }
 
-/// What the hints of the arguments come to, within the room that there is: rows, with ragged K positions of K.
+/// What the hints of the arguments come to, within the room that there is: rows, with ragged K positions of
+/// K.
 struct ExpectedSizes {
   std::int64_t total = 0;    ///< of all groups together
   std::int64_t largest = 0;  ///< of the largest group; 0: all groups are alike
