@@ -18,6 +18,7 @@ void bind_tensors(nb::module_& module);
 void bind_layouts(nb::module_& module);
 void bind_metadata(nb::module_& module);
 void bind_arguments(nb::module_& module);
+void bind_groups(nb::module_& module);
 void bind_convolution(nb::module_& module);
 void bind_epilogue(nb::module_& module);
 void bind_expressions(nb::module_& module);

@@ -77,11 +77,19 @@ const PyType_Slot collected[] = {{Py_tp_traverse, reinterpret_cast<void*>(&trave
 
 }  // namespace
 
+PythonEpilogue epilogue_of(nb::handle given) {
+  if (nb::isinstance<PythonEpilogue>(given)) return nb::cast<const PythonEpilogue&>(given);
+  if (!nb::isinstance<nb::str>(given) && PyCallable_Check(given.ptr()) == 0)
+    throw nb::type_error("epilogue: expected EpilogueArguments, the text of an expression, or a function");
+  return {.expression = ExpressionSource{nb::borrow(given), nb::dict()}};
+}
+
 void bind_epilogue(nb::module_& module) {
   nb::class_<PythonEpilogue>(
       module, "EpilogueArguments", nb::type_slots(collected),
       "z = alpha * scale * (A x B) + beta * C + bias; out = clamp(activation(z) + residual); aux = z.\n\n"
-      "alpha and beta are numbers, or tensors of one element that a run reads. bias and scale are vectors "
+      "alpha and beta are numbers, or tensors of one element that a run reads: Float64 for sums of Float64, "
+      "Int32 for sums of Int32 with an output of Int32, else Float32. bias and scale are vectors "
       "along an\n"
       "axis (\"row\": a value for each row). clamp is a pair (low, high), None for no bound.\n\n"
       "Or an expression in its place, compiled into the kernel: a text, or a function of the sums and of "
