@@ -39,6 +39,8 @@ class OperationArguments {
   /// What is compiled into their kernels; null without an expression.
   virtual const Expression* expression() const { return nullptr; }
 
+  /// All tensors with their names, in the order in which they were taken.
+  const std::vector<std::pair<std::string, Held>>& held() const { return held_; }
   /// The tensor that was given under this name, or None.
   nb::object owner(std::string_view name) const;
   /// Memory of the operands: of the first that has any, otherwise as it was left open.

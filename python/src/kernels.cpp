@@ -45,41 +45,12 @@ Artifact compile(const Kernel& kernel, nb::handle, int target, std::string_view 
   return *std::move(artifact);
 }
 
-Plan prepare(const Kernel& kernel, const OperationArguments& arguments, const Artifact* artifact) {
-  Result<Plan> plan = [&] {
-    const nb::gil_scoped_release others_go_on;
-    return kernel.prepare(arguments.get(), {.artifact = artifact});
-  }();
-  return value_of(std::move(plan));
-}
-
-void run_plan(const Plan& plan, const OperationArguments& arguments, nb::handle stream,
-              nb::handle workspace) {
-  CUstream_st* const on = stream_of(stream);
-  const RunWorkspace memory(workspace, plan.workspace_size(), arguments, on);
-  Status status;
-  {
-    const nb::gil_scoped_release others_go_on;
-    status = plan.run(arguments.get(), on, memory.get());
-  }
-  check(status);
-}
-
 }  // namespace
 
 void bind_kernels(nb::module_& module) {
-  nb::class_<Plan>(module, "Plan",
-                   "A kernel prepared for one set of shapes, strides and epilogue. A run only launches.")
-      .def("run", &run_plan, nb::arg("args"), nb::kw_only(), nb::arg("stream") = nb::none(),
-           nb::arg("workspace") = nb::none(),
-           nb::sig(
-               "def run(self, args: Arguments, *, stream: object = None, workspace: object = None) -> None"),
-           "Runs with the tensors of `args`, whose shapes must be those of the plan. `workspace` as in "
-           "Kernel.run.")
-      .def_prop_ro("workspace_size", &Plan::workspace_size, "Bytes of workspace that each run needs.");
-
-  nb::class_<Kernel>(module, "Kernel", "One kernel of the registry.")
-      .def("__repr__", [](const Kernel& self) { return "<Kernel " + std::string(self.name()) + ">"; })
+  nb::class_<Kernel> kernel(module, "Kernel", "One kernel of the registry.");
+  bind_plans(module, kernel);
+  kernel.def("__repr__", [](const Kernel& self) { return "<Kernel " + std::string(self.name()) + ">"; })
       .def(
           "__eq__",
           [](const Kernel& self, nb::handle other) {
@@ -117,8 +88,6 @@ void bind_kernels(nb::module_& module) {
                    "'automatic', force: bool = False) -> "
                    "Artifact"),
            "Machine code for compute capability `cc`; 0: that of the default device. `args` are not needed.")
-      .def("prepare", &prepare, nb::arg("args"), nb::arg("compiled_artifact") = nb::none(),
-           "A plan for these shapes, strides and epilogue.")
       .def("run", &run, nb::arg("args"), nb::arg("compiled_artifact") = nb::none(), nb::kw_only(),
            nb::arg("stream") = nb::none(), nb::arg("workspace") = nb::none(),
            nb::arg("assume_supported_args") = false, nb::arg("compile") = true,
