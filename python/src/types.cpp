@@ -97,7 +97,7 @@ void bind_types(nb::module_& module) {
            [](ElementType self) { return "quarry.DType('" + std::string(to_string(self.type)) + "')"; })
       .def("__str__", [](ElementType self) { return text(to_string(self.type)); })
       .def("__hash__", [](ElementType self) { return static_cast<int>(self.type); })
-      .def("__eq__", &is_type, nb::sig("def __eq__(self, other: object) -> bool"))
+      .def("__eq__", &is_type, nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))
       .def_prop_ro(
           "name", [](ElementType self) { return text(to_string(self.type)); },
           "As the command and filters write it: \"f16\".")

@@ -1,7 +1,9 @@
 """Finding, checking, compiling and running kernels from Python, on host memory."""
+import collections.abc
 import os
 import pickle
 import random
+import tempfile
 import threading
 import unittest
 
@@ -219,6 +221,33 @@ class Queries(unittest.TestCase):
             kernels[len(kernels)]
         self.assertEqual(len(quarry.get_kernels(args, limit=2)), min(2, len(kernels)))
 
+        self.assertIsInstance(kernels, collections.abc.Sequence)
+        everything = [k.name for k in kernels]
+        self.assertEqual([k.name for k in reversed(kernels)], everything[::-1])
+        self.assertEqual([kernels.index(k) for k in list(kernels)[:3]], list(range(min(3, len(kernels)))))
+        self.assertIn(quarry.find_kernel(kernels[-1].name), kernels)
+        self.assertNotIn(None, kernels)
+        self.assertNotEqual(quarry.Float32, None)
+        self.assertEqual((kernels.count(kernels[0]), kernels.count(3)), (1, 0))
+        with self.assertRaises(ValueError):
+            kernels.index(kernels[0], 1)
+
+    def test_options_without_arguments_are_honoured_or_refused(self):
+        everything = quarry.get_kernels()
+        self.assertIsInstance(everything, list)
+        for limit in (0, 3, 10**9):
+            self.assertEqual(quarry.get_kernels(limit=limit), everything[:limit])
+        on_hopper = quarry.get_kernels(metadata_filter="tile.m == 128", cc=90)
+        self.assertEqual(quarry.get_kernels(None, "tile.m == 128", 90, limit=2), on_hopper[:2])
+        ready = quarry.get_kernels(cc=80, precompiled_only=True)
+        self.assertEqual(ready, [k for k in quarry.get_kernels(cc=80) if k.precompiled(80)])
+        for name, value in (("max_workspace", 0), ("explain", True), ("batch_invariant", True)):
+            with self.subTest(name=name), self.assertRaisesRegex(ValueError, f"{name}: .*`args`"):
+                quarry.get_kernels(**{name: value})
+        for wrong in ({"limit": -1}, {"limit": "3"}, {"cc": "90"}):
+            with self.subTest(wrong=wrong), self.assertRaises(TypeError):
+                quarry.get_kernels(**wrong)
+
     def test_an_empty_answer_has_its_reason(self):
         args, _, _ = gemm()
         none = quarry.get_kernels(args, metadata_filter=lambda m: False, explain=True)
@@ -293,6 +322,43 @@ class Code(unittest.TestCase):
             quarry.get_kernels(args, "family == gemm_simt and tile.m != 7")[-1].run(args, artifact)
         with self.assertRaises(quarry.Error):
             kernel.compile(backend="gcc")
+
+
+    def test_an_expression_is_compiled_in(self):
+        args, out, reference = gemm()
+        doubled = quarry.GemmArguments(args.A, args.B, out, epilogue="out = sum * 2 - 0.375")
+        kernel = quarry.get_kernels(doubled, "family == gemm_simt")[0]
+        try:
+            artifact = kernel.compile(doubled, cc=80)
+        except quarry.Error as error:
+            if error.code == "no_compiler":
+                self.skipTest("no compiler here")
+            raise
+        self.assertTrue(artifact.entry.startswith(kernel.compile(cc=80).entry + "_x"))
+        self.assertEqual(kernel.compile(args, cc=80).entry, kernel.compile(cc=80).entry)
+        self.assertEqual(pickle.loads(pickle.dumps(artifact)).serialize(), artifact.serialize())
+        kernel.run(doubled, artifact)
+        self.assertTrue(numpy.array_equal(out, reference * 2 - 0.375))
+        with self.assertRaises(quarry.Error):
+            kernel.run(args, artifact)
+        self.assertTrue(kernel.precompiled(80, doubled))
+        other = quarry.GemmArguments(args.A, args.B, out, epilogue=f"out = sum * {random.random()}")
+        self.assertFalse(kernel.precompiled(80, other))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kernels.pack")
+            quarry.write_pack([artifact], path)
+            quarry.load_pack(path)
+
+    def test_arguments_that_a_kernel_does_not_take_are_not_compiled(self):
+        kernel = quarry.get_kernels(metadata_filter="family == gemm_simt and a.dtype == f64")[0]
+        args, out, _ = gemm()
+        for wrong in (args, quarry.GemmArguments(args.A, args.B, out, epilogue="out = sum")):
+            with self.assertRaises(quarry.Error) as caught:
+                kernel.compile(wrong, cc=80)
+            self.assertEqual(caught.exception.code, "unsupported")
+        for wrong in (3, kernel, "f64"):
+            with self.assertRaises(TypeError):
+                kernel.compile(wrong, cc=80)
 
 
 class Processes(unittest.TestCase):
