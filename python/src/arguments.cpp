@@ -19,9 +19,10 @@ namespace quarry::python {
 namespace {
 
 template <class T>
-std::optional<T> parsed(const std::optional<std::string>& word, Result<T> (*parse)(std::string_view)) {
+std::optional<T> parsed(const std::optional<std::string>& word, Result<T> (*parse)(std::string_view),
+                        const char* name) {
   if (!word) return std::nullopt;
-  return value_of(parse(*word));
+  return choice_of(parse(*word), name);
 }
 
 /// Raises ValueError unless the tensor is one element of this type in memory: it is given by its address
@@ -42,7 +43,7 @@ void check_scalar(const TensorView& view, DType compute, const char* name) {
 
 /// alpha or beta: a number, or a tensor of one element that a run reads.
 Scalar scalar(OperationArguments& arguments, nb::handle value, DType compute, const char* name) {
-  if (const std::optional<double> number = number_of(value)) return *number;
+  if (const std::optional<double> number = number_of(value, name)) return *number;
   const TensorView view = arguments.keep(with_rank(value), name);
   check_scalar(view, compute, name);
   return Scalar::at(view.data);
@@ -61,8 +62,8 @@ class Gemm final : public OperationArguments {
     arguments_.b_zero = keep_if(b_zero, "b_zero");
     take_epilogue(epilogue, out, *this, arguments_);
     if (controls != nullptr) arguments_.controls = *controls;
-    arguments_.math = value_of(parse_math(math));
-    arguments_.accumulation = value_of(parse_accumulation(accumulation));
+    arguments_.math = choice_of(parse_math(math), "math");
+    arguments_.accumulation = choice_of(parse_accumulation(accumulation), "accumulation");
   }
   quarry::Arguments get() const override { return arguments_; }
   const Expression* expression() const override { return address_of(arguments_.expression); }
@@ -126,8 +127,8 @@ void bind_controls(nb::module_& module) {
           "__init__",
           [](Controls* self, const Word& mode, std::optional<int> slices, std::optional<int> swizzle,
              const Word& raster, std::optional<int> multiprocessors) {
-            new (self) Controls{parsed(mode, &parse_mode), slices, swizzle, parsed(raster, &parse_raster),
-                                multiprocessors};
+            new (self) Controls{parsed(mode, &parse_mode, "mode"), slices, swizzle,
+                                parsed(raster, &parse_raster, "raster"), multiprocessors};
           },
           nb::kw_only(), nb::arg("mode") = nb::none(), nb::arg("split_k_slices") = nb::none(),
           nb::arg("swizzle") = nb::none(), nb::arg("raster") = nb::none(),

@@ -129,9 +129,11 @@ struct Scales {
 template <class Arguments>
 void take_scales(const Scales& given, OperationArguments& owner, Arguments& arguments) {
   arguments.a_scale = owner.keep_if(given.a, "a_scale");
-  arguments.a_scale_granularity = value_of(parse_scale_granularity(given.a_granularity));
+  arguments.a_scale_granularity =
+      choice_of(parse_scale_granularity(given.a_granularity), "a_scale_granularity");
   arguments.b_scale = owner.keep_if(given.b, "b_scale");
-  arguments.b_scale_granularity = value_of(parse_scale_granularity(given.b_granularity));
+  arguments.b_scale_granularity =
+      choice_of(parse_scale_granularity(given.b_granularity), "b_scale_granularity");
 }
 
 }  // namespace quarry::python

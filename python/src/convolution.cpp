@@ -14,13 +14,13 @@ namespace {
 /// A number for each axis of an image, from one for both or a pair (height, width).
 ImageAxes axes_of(nb::handle given, const char* name) {
   const auto number = [name](nb::handle value) {
-    std::int64_t whole = 0;
-    if (!nb::try_cast(value, whole, false))
+    const std::optional<std::int64_t> whole = whole_number(value);
+    if (!whole)
       throw nb::type_error(
           (std::string(name) + ": expected a whole number, or a pair of them (height, width)").c_str());
-    return whole;
+    return *whole;
   };
-  if (!nb::isinstance<nb::sequence>(given) || nb::isinstance<nb::str>(given)) {
+  if (!length_of(given) || nb::isinstance<nb::str>(given)) {
     const std::int64_t both = number(given);
     return {both, both};
   }
@@ -44,7 +44,7 @@ class Conv2d final : public OperationArguments {
   Conv2d(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, nb::handle epilogue,
          const Windows& windows, std::string_view math, const Controls* controls) {
     if (controls != nullptr) arguments_.controls = *controls;
-    arguments_.direction = value_of(parse_direction(windows.direction));
+    arguments_.direction = choice_of(parse_direction(windows.direction), "direction");
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
@@ -54,7 +54,7 @@ class Conv2d final : public OperationArguments {
     arguments_.groups = windows.groups;
     arguments_.flips = windows.flips;
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    arguments_.math = value_of(parse_math(math));
+    arguments_.math = choice_of(parse_math(math), "math");
     take_epilogue(epilogue, out, *this, arguments_);
   }
   quarry::Arguments get() const override { return arguments_; }

@@ -53,7 +53,8 @@ void take_epilogue(nb::handle epilogue, nb::handle out, OperationArguments& owne
   arguments.tensors = std::move(expressed.tensors);
 }
 
-/// A number of Python or numpy; nothing for tensors and all else.
-std::optional<double> number_of(nb::handle value);
+/// A number of Python or numpy; nothing for tensors and all else. Raises ValueError, with the name, for one
+/// that does not fit.
+std::optional<double> number_of(nb::handle value, const char* name);
 
 }  // namespace quarry::python

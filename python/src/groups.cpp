@@ -1,7 +1,6 @@
 /// Arguments of many GEMMs at once: groups, and lists.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +29,7 @@ class GroupedGemm final : public OperationArguments {
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
     arguments_.sizes = keep(sizes, "sizes");
-    arguments_.sizes_are = value_of(parse_sizes_are(choices.sizes_are));
+    arguments_.sizes_are = choice_of(parse_sizes_are(choices.sizes_are), "sizes_are");
     arguments_.zero_outside = choices.zero_outside;
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.expected_total = choices.expected_total;
@@ -122,12 +121,13 @@ void bind_grouped(nb::module_& module) {
 
 void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
                nb::handle leading, nb::handle accumulator, nb::handle epilogue, bool clamp_host_sizes,
-               std::optional<std::vector<std::int32_t>> host_sizes, std::string_view schedule,
-               nb::handle a_scale, std::string_view a_granularity, nb::handle b_scale,
-               std::string_view b_granularity) {
+               nb::handle host_sizes, std::string_view schedule, nb::handle a_scale,
+               std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity) {
+  std::vector<std::int32_t> sizes_on_host;
+  if (!host_sizes.is_none()) append_whole_numbers(host_sizes, "host_sizes", sizes_on_host);
   new (self) GemmList(a, b, out, sizes, leading, accumulator, epilogue,
-                      {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>()),
-                       value_of(quarry::parse_list_schedule(schedule))},
+                      {clamp_host_sizes, std::move(sizes_on_host),
+                       choice_of(quarry::parse_list_schedule(schedule), "schedule")},
                       {a_scale, a_granularity, b_scale, b_granularity});
 }
 
@@ -152,7 +152,7 @@ void bind_gemm_list(nb::module_& module) {
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, leading: object = "
                    "None, accumulator_type: object = None, epilogue: EpilogueArguments | str | "
                    "collections.abc.Callable[..., object] | None = None, *, clamp_host_sizes: bool = False, "
-                   "host_sizes: list[int] | None = None, schedule: str = "
+                   "host_sizes: object = None, schedule: str = "
                    "'device', a_scale: object = None, a_scale_granularity: str = 'tensor', b_scale: object = "
                    "None, b_scale_granularity: str = 'tensor') -> None"));
   bind_product(list);

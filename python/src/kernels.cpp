@@ -55,7 +55,7 @@ Result<Artifact> compile_for(const Kernel& kernel, const OperationArguments* arg
 Artifact compile(const Kernel& kernel, const OperationArguments* arguments, int target,
                  std::string_view backend, bool force) {
   const CompileOptions options = {
-      .target = target, .backend = value_of(parse_compiler_backend(backend)), .force = force};
+      .target = target, .backend = choice_of(parse_compiler_backend(backend), "backend"), .force = force};
   Result<Artifact> artifact = [&] {
     const nb::gil_scoped_release others_go_on;
     return compile_for(kernel, arguments, options);

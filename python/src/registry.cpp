@@ -101,11 +101,29 @@ nb::list rejections(const CandidateList& list) {
 std::vector<ExplorerMap> maps_of(const nb::iterable& pairs) {
   std::vector<ExplorerMap> maps;
   for (const nb::handle pair : pairs) {
-    const auto [type, k] = nb::cast<std::pair<std::string, std::int64_t>>(pair);
+    std::pair<nb::object, std::int64_t> given;
+    if (!nb::try_cast(pair, given))
+      throw nb::type_error(("maps: expected pairs (type, K), got " + class_name(pair)).c_str());
+    const auto& [type, k] = given;
     if (k < 1) throw nb::value_error(("maps: expected a K of 1 or more, got " + std::to_string(k)).c_str());
-    maps.push_back({value_of(parse_dtype(type)), k});
+    maps.push_back({dtype_of(type), k});
   }
   return maps;
+}
+
+/// A line of such a file.
+ExplorerTime time_of(const nb::object& line) {
+  ExplorerTime time;
+  const auto take = [&line](const char* name, auto& into) {
+    const nb::object value = nb::object(line.attr("get")(name));
+    return nb::try_cast(value, into);
+  };
+  if (!nb::isinstance<nb::dict>(line) || !take("command", time.problem) || !take("kernel", time.kernel) ||
+      !take("measured_us", time.measured_us)) {
+    throw nb::value_error("times: expected lines of JSON with `command`, `kernel` and `measured_us`");
+  }
+  take("predicted_us", time.predicted_us);
+  return time;
 }
 
 /// The lines of a file that `quarry bench --dump-times` wrote.
@@ -116,10 +134,7 @@ std::vector<ExplorerTime> times_of(nb::handle path) {
   const nb::object loads = nb::module_::import_("json").attr("loads");
   for (const nb::handle line : nb::object(file.attr("read_text")("utf-8").attr("splitlines")())) {
     if (nb::len(line.attr("strip")()) == 0) continue;
-    const nb::object time = loads(line);
-    times.push_back({nb::cast<std::string>(time["command"]), nb::cast<std::string>(time["kernel"]),
-                     nb::cast<double>(time.attr("get")("predicted_us", 0.0)),
-                     nb::cast<double>(time["measured_us"])});
+    times.push_back(time_of(loads(line)));
   }
   return times;
 }
@@ -138,7 +153,12 @@ std::string explorer(nb::handle path, nb::handle metadata_filter, const nb::iter
 
 Status cc_supported(const nb::iterable& ccs) {
   std::vector<int> wanted;
-  for (const nb::handle cc : ccs) wanted.push_back(nb::cast<int>(cc));
+  for (const nb::handle cc : ccs) {
+    int number = 0;
+    if (!nb::try_cast(cc, number))
+      throw nb::type_error(("ccs: expected whole numbers, got " + class_name(cc)).c_str());
+    wanted.push_back(number);
+  }
   const Result<DeviceModel> device = device_model(0);
   if (!device) return device.status();
   if (std::ranges::find(wanted, device->cc) != wanted.end()) return {};
@@ -261,7 +281,7 @@ void bind_registry(nb::module_& module) {
              nb::arg("maps") = nb::make_tuple(nb::make_tuple("bf16", 4096)), nb::arg("times") = nb::none(),
              nb::sig("def explorer(path: str | os.PathLike[str] | None = None, metadata_filter: str | "
                      "collections.abc.Callable[[KernelMetadata], bool] | None = None, maps: "
-                     "collections.abc.Iterable[tuple[str, int]] = (('bf16', 4096),), times: str | "
+                     "collections.abc.Iterable[tuple[object, int]] = (('bf16', 4096),), times: str | "
                      "os.PathLike[str] | None = None) -> str"),
              "One HTML page of all kernels, or of those that pass the filter, to look through in a browser; "
              "it needs "

@@ -85,7 +85,10 @@ CUstream_st* stream_of(nb::handle stream) {
     throw nb::type_error(
         "stream: expected None, an integer, a stream of torch or CuPy, or an object with __cuda_stream__");
   }
-  return reinterpret_cast<CUstream_st*>(nb::cast<std::uintptr_t>(handle));
+  std::uintptr_t address = 0;
+  if (!nb::try_cast(handle, address))
+    throw nb::value_error("stream: expected a handle, which is a number of 0 or more and of 64 bits");
+  return reinterpret_cast<CUstream_st*>(address);
 }
 
 void bind_types(nb::module_& module) {

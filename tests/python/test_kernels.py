@@ -183,6 +183,13 @@ class Queries(unittest.TestCase):
         with self.assertRaises(KeyError):
             m["tile.q"]
 
+    def test_what_a_kernel_lacks_has_the_values_of_the_doc_strings(self):
+        m = quarry.get_kernels(metadata_filter="operation == reorder", limit=1)[0].metadata
+        self.assertEqual((m.design.tile_shape, m.design.math, m.design.math_unit), ((0, 0, 0), "exact", "simt"))
+        self.assertEqual((m.design.warps, m.design.stages, m.design.instruction_shape, m.operands.A), (None, None, None, None))
+        self.assertEqual(m.operands.accumulator_type.name, "none")
+        self.assertEqual([m[field] for field in ("tile.m", "math", "math_unit", "accumulator")], [None] * 4)
+
     def test_a_device_that_is_not_there_can_be_asked_for(self):
         a = quarry.FakeTensor((512, 256), quarry.BFloat16)
         b = quarry.FakeTensor((256, 512), "bfloat16", strides=(1, 256))
@@ -320,7 +327,7 @@ class Code(unittest.TestCase):
         args, _, _ = gemm()
         with self.assertRaises(quarry.Error):  # of another kernel
             quarry.get_kernels(args, "family == gemm_simt and tile.m != 7")[-1].run(args, artifact)
-        with self.assertRaises(quarry.Error):
+        with self.assertRaisesRegex(ValueError, "^backend: "):
             kernel.compile(backend="gcc")
 
 
