@@ -3,12 +3,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -119,34 +121,63 @@ class Reorder final : public OperationArguments {
   ReorderArguments arguments_;
 };
 
+using Word = std::optional<std::string>;
+
+/// Controls as their parameters.
+using ControlsState = std::tuple<Word, std::optional<int>, std::optional<int>, Word, std::optional<int>>;
+
+template <class Choice>
+Word word_of(const std::optional<Choice>& choice) {
+  return choice ? Word(to_string(*choice)) : std::nullopt;
+}
+
+ControlsState state_of(const Controls& self) {
+  return {word_of(self.mode), self.split_k_slices, self.swizzle, word_of(self.raster), self.multiprocessors};
+}
+
+Controls controls_of(const ControlsState& state) {
+  const auto& [mode, slices, swizzle, raster, multiprocessors] = state;
+  return {parsed(mode, &parse_mode, "mode"), slices, swizzle, parsed(raster, &parse_raster, "raster"),
+          multiprocessors};
+}
+
+/// "quarry.Controls(mode='stream_k', swizzle=2)"
+std::string shown(const Controls& self) {
+  std::string set;
+  const auto add = [&set](const char* name, const std::string& value) {
+    set += (set.empty() ? "" : ", ") + std::string(name) + "=" + value;
+  };
+  const auto add_number = [&add](const char* name, const std::optional<int>& value) {
+    if (value) add(name, std::to_string(*value));
+  };
+  if (self.mode) add("mode", "'" + std::string(to_string(*self.mode)) + "'");
+  add_number("split_k_slices", self.split_k_slices);
+  add_number("swizzle", self.swizzle);
+  if (self.raster) add("raster", "'" + std::string(to_string(*self.raster)) + "'");
+  add_number("multiprocessors", self.multiprocessors);
+  return "quarry.Controls(" + set + ")";
+}
+
 void bind_controls(nb::module_& module) {
-  using Word = std::optional<std::string>;
   nb::class_<Controls>(module, "Controls",
                        "Run-time performance choices; the registry chooses those that are None.")
       .def(
           "__init__",
           [](Controls* self, const Word& mode, std::optional<int> slices, std::optional<int> swizzle,
              const Word& raster, std::optional<int> multiprocessors) {
-            new (self) Controls{parsed(mode, &parse_mode, "mode"), slices, swizzle,
-                                parsed(raster, &parse_raster, "raster"), multiprocessors};
+            new (self) Controls(controls_of({mode, slices, swizzle, raster, multiprocessors}));
           },
           nb::kw_only(), nb::arg("mode") = nb::none(), nb::arg("split_k_slices") = nb::none(),
           nb::arg("swizzle") = nb::none(), nb::arg("raster") = nb::none(),
           nb::arg("multiprocessors") = nb::none())
-      .def_prop_ro(
-          "mode",
-          [](const Controls& self) {
-            return self.mode ? nb::object(text(to_string(*self.mode))) : nb::none();
-          },
-          nb::sig("def mode(self) -> str | None"))
+      .def("__repr__", nb::overload_cast<const Controls&>(&shown))
+      .def("__getstate__", nb::overload_cast<const Controls&>(&state_of))
+      .def("__setstate__",
+           [](Controls& self, const ControlsState& state) { new (&self) Controls(controls_of(state)); })
+      .def_prop_ro("mode", [](const Controls& self) { return word_of(self.mode); })
       .def_ro("split_k_slices", &Controls::split_k_slices)
       .def_ro("swizzle", &Controls::swizzle)
-      .def_prop_ro(
-          "raster",
-          [](const Controls& self) {
-            return self.raster ? nb::object(text(to_string(*self.raster))) : nb::none();
-          },
-          nb::sig("def raster(self) -> str | None"))
+      .def_prop_ro("raster", [](const Controls& self) { return word_of(self.raster); })
       .def_ro("multiprocessors", &Controls::multiprocessors);
 }
 

@@ -98,6 +98,9 @@ void bind_types(nb::module_& module) {
           nb::arg("dtype"), nb::sig("def __init__(self, dtype: object) -> None"))
       .def("__repr__",
            [](ElementType self) { return "quarry.DType('" + std::string(to_string(self.type)) + "')"; })
+      .def("__getstate__", [](ElementType self) { return text(to_string(self.type)); })
+      .def("__setstate__",
+           [](ElementType& self, const nb::str& name) { new (&self) ElementType{dtype_of(name)}; })
       .def("__str__", [](ElementType self) { return text(to_string(self.type)); })
       .def("__hash__", [](ElementType self) { return static_cast<int>(self.type); })
       .def("__eq__", &is_type, nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))

@@ -1,5 +1,6 @@
 """Finding, checking, compiling and running kernels from Python, on host memory."""
 import collections.abc
+import copy
 import os
 import pickle
 import random
@@ -376,6 +377,25 @@ class Processes(unittest.TestCase):
         args, _, _ = gemm()
         with self.assertRaisesRegex(TypeError, "find_kernel"):
             pickle.dumps(quarry.get_kernels(args)[0])
+
+    def test_descriptions_are_pickled_copied_and_shown(self):
+        controls = quarry.Controls(mode="split_k_parallel", split_k_slices=4, raster="along_m", multiprocessors=8)
+        fake = quarry.FakeTensor((3, 4), "bf16", strides=(1, 3), alignment=64)
+        for make in (lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy):
+            self.assertEqual(make(quarry.Int4), quarry.Int4)
+            for given in (controls, quarry.Controls(), fake):
+                again = make(given)
+                self.assertIsNot(again, given)
+                self.assertIs(type(again), type(given))
+                self.assertEqual(repr(again), repr(given))
+        self.assertEqual(repr(controls), "quarry.Controls(mode='split_k_parallel', split_k_slices=4, raster='along_m', multiprocessors=8)")
+        self.assertEqual(repr(quarry.Controls()), "quarry.Controls()")
+        self.assertEqual(repr(fake), "quarry.FakeTensor((3, 4), 'bf16', strides=(1, 3), alignment=64)")
+        self.assertEqual(repr(eval(repr(fake))), repr(fake))
+        self.assertEqual(repr(quarry.FakeTensor((5,), "f32")), "quarry.FakeTensor((5,), 'f32', strides=(1,), alignment=16)")
+        for wrong in (("mode",), ("no mode", None, None, None, None)):
+            with self.assertRaises((TypeError, ValueError)):
+                quarry.Controls.__new__(quarry.Controls).__setstate__(wrong)
 
     def test_a_forked_process_runs_kernels(self):
         args, out, reference = gemm()
