@@ -31,6 +31,8 @@ void bind_memory_pool(nb::module_& module);
 void bind_kernels(nb::module_& module);
 /// Plans, and how a kernel makes one.
 void bind_plans(nb::module_& module, nb::class_<Kernel>& kernel);
+/// What is predicted of a kernel, and its export.
+void bind_account(nb::module_& module, nb::class_<Kernel>& kernel);
 void bind_on_device(nb::module_& module);
 void bind_registry(nb::module_& module);
 void bind_preparation(nb::module_& module);

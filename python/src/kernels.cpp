@@ -68,6 +68,7 @@ Artifact compile(const Kernel& kernel, const OperationArguments* arguments, int 
 void bind_kernels(nb::module_& module) {
   nb::class_<Kernel> kernel(module, "Kernel", "One kernel of the registry.");
   bind_plans(module, kernel);
+  bind_account(module, kernel);
   kernel.def("__repr__", [](const Kernel& self) { return "<Kernel " + std::string(self.name()) + ">"; })
       .def(
           "__eq__",

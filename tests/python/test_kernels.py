@@ -2,6 +2,7 @@
 import collections.abc
 import copy
 import os
+import pathlib
 import pickle
 import random
 import tempfile
@@ -206,6 +207,20 @@ class Queries(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "compute capability 70"):
             quarry.get_kernels(args, cc=70)
 
+    def test_an_account_says_what_a_prediction_is_made_of(self):
+        args = quarry.GemmArguments(*(quarry.FakeTensor((1024, 1024), "bf16") for _ in range(3)))
+        best = quarry.get_kernels(args, cc=90)[0]
+        account = best.account(args, 90)
+        self.assertAlmostEqual(account.seconds / best.predicted_seconds, 1, delta=1e-3)
+        self.assertEqual((account.operations, account.bytes), (2 * 1024**3, 3 * 2 * 1024**2))
+        self.assertEqual(account.limit, max(account.parts, key=account.parts.get))
+        self.assertEqual(len(account.parts), 8)
+        self.assertIn(account.limit, repr(account))
+        with self.assertRaises(quarry.Error):
+            best.account(quarry.GemmArguments(*(quarry.FakeTensor((8, 8), "f32") for _ in range(3))))
+        with self.assertRaises(ValueError):
+            best.account(args, 70)
+
     def test_supports_says_why_not(self):
         args, _, _ = gemm()
         kernel = quarry.get_kernels(metadata_filter="operation == gemm and a.dtype == f16")[0]
@@ -356,6 +371,27 @@ class Code(unittest.TestCase):
             path = os.path.join(folder, "kernels.pack")
             quarry.write_pack([artifact], path)
             quarry.load_pack(path)
+
+    def test_kernels_are_exported(self):
+        args, out, _ = gemm()
+        kernel = quarry.get_kernels(args, "family == gemm_simt")[0]
+        expressed = quarry.GemmArguments(args.A, args.B, out, epilogue="out = sum * 2")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                kernel.export(folder, cc=80)
+            except quarry.Error as error:
+                if error.code == "no_compiler":
+                    self.skipTest("no compiler here")
+                raise
+            self.assertIn(kernel.name + ".h", os.listdir(folder))
+            kernel.export(pathlib.Path(folder), expressed, cc=80, name="doubled")
+            kernel.export(folder, args, plan=True, cc=80, name="planned")
+            self.assertLessEqual({"doubled.h", "doubled.cubin", "planned.plan.h"}, set(os.listdir(folder)))
+            with self.assertRaisesRegex(quarry.Error, "name|identifier"):
+                kernel.export(folder, args, cc=80, name="no name")
+            for wrong in ({"plan": True}, {"name": "planned"}):
+                with self.assertRaisesRegex(ValueError, "^args: "):
+                    kernel.export(folder, **wrong)
 
     def test_arguments_that_a_kernel_does_not_take_are_not_compiled(self):
         kernel = quarry.get_kernels(metadata_filter="family == gemm_simt and a.dtype == f64")[0]
