@@ -10,6 +10,7 @@
 
 from . import arguments, expression, metadata, utils
 from ._quarry import (
+    Account,
     Arguments,
     Artifact,
     BFloat16,
@@ -66,6 +67,7 @@ from ._quarry import (
 )
 
 __all__ = [
+    "Account",
     "Arguments",
     "Artifact",
     "BFloat16",

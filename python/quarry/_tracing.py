@@ -11,7 +11,10 @@ from ._quarry import Value
 def trace(function: Callable[..., object], sums: Value | None, tensors: Mapping[str, Value]) -> dict[str, object]:
     """The outputs of a function by name. Its first parameter is the sums, if there are any; the others go by the names of
     the tensors. Tensors that are no parameters are outputs."""
-    named = [p for p in inspect.signature(function).parameters.values()]
+    try:
+        named = list(inspect.signature(function).parameters.values())
+    except ValueError:
+        raise TypeError(f"expression: expected a function whose parameters are known, got {function!r}") from None
     first = [sums] if sums is not None else []
     if len(named) < len(first):
         raise TypeError("epilogue: expected a function whose first parameter is the sums")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,11 @@ class OperationArguments {
   /// Valid as long as this.
   virtual quarry::Arguments get() const = 0;
 
+  /// What is compiled into their kernels; null without an expression.
+  virtual const Expression* expression() const { return nullptr; }
+
+  /// All tensors with their names, in the order in which they were taken.
+  const std::vector<std::pair<std::string, Held>>& held() const { return held_; }
   /// The tensor that was given under this name, or None.
   nb::object owner(std::string_view name) const;
   /// Memory of the operands: of the first that has any, otherwise as it was left open.
@@ -61,6 +67,11 @@ class OperationArguments {
     answer_ = std::move(answer);
   }
 
+ protected:
+  static const Expression* address_of(const std::optional<Expression>& expression) {
+    return expression ? &*expression : nullptr;
+  }
+
  private:
   mutable AskedOfArguments asked_;
   mutable nb::object answer_;
@@ -70,7 +81,59 @@ class OperationArguments {
 /// An object of Python as arguments. Raises TypeError for objects of other classes.
 const OperationArguments& arguments_of(nb::handle object, const char* name = "args");
 
-/// The standard parts of an epilogue, whose tensors the arguments hold. Raises as hold().
-Epilogue standard_epilogue(OperationArguments& arguments, const PythonEpilogue& given);
+/// A property that returns a tensor as it was given. The texts are literals.
+struct GivenProperty {
+  const char* name;
+  /// As the arguments hold it.
+  const char* held;
+  const char* signature;
+};
+inline constexpr GivenProperty out_property = {"out", "out", "def out(self) -> object"};
+
+/// Adds such properties to a class of arguments.
+template <class Class>
+void bind_given(Class& arguments, std::initializer_list<GivenProperty> properties) {
+  for (const GivenProperty& each : properties) {
+    const char* const held = each.held;
+    arguments.def_prop_ro(
+        each.name, [held](const OperationArguments& self) { return self.owner(held); },
+        nb::sig(each.signature));
+  }
+}
+
+/// The same of a product.
+template <class Class>
+void bind_product(Class& arguments) {
+  bind_given(arguments,
+             {{"A", "A", "def A(self) -> object"}, {"B", "B", "def B(self) -> object"}, out_property});
+}
+
+/// The type of alpha and beta beside sums of a type (Scalar).
+constexpr DType compute_type(DType sums, DType out) {
+  return is_integer(sums) && out != sums ? DType::f32 : sums;
+}
+
+/// The standard parts of an epilogue, whose tensors the arguments hold. Raises as hold(), and ValueError for
+/// an alpha or beta that is a tensor of anything else than one element of `compute`.
+Epilogue standard_epilogue(OperationArguments& arguments, const PythonEpilogue& given, DType compute);
+
+/// Scales of both operands and their granularities.
+struct Scales {
+  nb::handle a;
+  std::string_view a_granularity;
+  nb::handle b;
+  std::string_view b_granularity;
+};
+
+/// Takes scales into the arguments of a product. @param owner holds them
+template <class Arguments>
+void take_scales(const Scales& given, OperationArguments& owner, Arguments& arguments) {
+  arguments.a_scale = owner.keep_if(given.a, "a_scale");
+  arguments.a_scale_granularity =
+      choice_of(parse_scale_granularity(given.a_granularity), "a_scale_granularity");
+  arguments.b_scale = owner.keep_if(given.b, "b_scale");
+  arguments.b_scale_granularity =
+      choice_of(parse_scale_granularity(given.b_granularity), "b_scale_granularity");
+}
 
 }  // namespace quarry::python

@@ -21,8 +21,12 @@ Clamp clamp_of(nb::handle bounds) {
     throw nb::type_error("clamp: expected a pair (low, high)");
   const nb::object low = bounds[0];
   const nb::object high = bounds[1];
-  if (!low.is_none()) clamp.low = nb::cast<double>(low);
-  if (!high.is_none()) clamp.high = nb::cast<double>(high);
+  const auto take = [](nb::handle bound, double& into) {
+    if (!bound.is_none() && !nb::try_cast(bound, into))
+      throw nb::type_error(("clamp: expected numbers or None, got " + class_name(bound)).c_str());
+  };
+  take(low, clamp.low);
+  take(high, clamp.high);
   return clamp;
 }
 
@@ -35,7 +39,7 @@ void make_standard(PythonEpilogue* self, nb::object alpha, nb::object beta, nb::
                    std::string_view activation, float leaky_slope, nb::object bias,
                    std::string_view bias_axis, nb::object scale, std::string_view scale_axis,
                    nb::object residual, nb::object aux, nb::handle clamp) {
-  const Activation function = value_of(parse_activation(activation));
+  const Activation function = choice_of(parse_activation(activation), "activation");
   const BiasAxis along_bias = axis_of(bias_axis, "bias_axis");
   const BiasAxis along_scale = axis_of(scale_axis, "scale_axis");
   const Clamp bounds = clamp_of(clamp);
@@ -77,11 +81,19 @@ const PyType_Slot collected[] = {{Py_tp_traverse, reinterpret_cast<void*>(&trave
 
 }  // namespace
 
+PythonEpilogue epilogue_of(nb::handle given) {
+  if (nb::isinstance<PythonEpilogue>(given)) return nb::cast<const PythonEpilogue&>(given);
+  if (!nb::isinstance<nb::str>(given) && PyCallable_Check(given.ptr()) == 0)
+    throw nb::type_error("epilogue: expected EpilogueArguments, the text of an expression, or a function");
+  return {.expression = ExpressionSource{nb::borrow(given), nb::dict()}};
+}
+
 void bind_epilogue(nb::module_& module) {
   nb::class_<PythonEpilogue>(
       module, "EpilogueArguments", nb::type_slots(collected),
       "z = alpha * scale * (A x B) + beta * C + bias; out = clamp(activation(z) + residual); aux = z.\n\n"
-      "alpha and beta are numbers, or tensors of one element that a run reads. bias and scale are vectors "
+      "alpha and beta are numbers, or tensors of one element that a run reads: Float64 for sums of Float64, "
+      "Int32 for sums of Int32 with an output of Int32, else Float32. bias and scale are vectors "
       "along an\n"
       "axis (\"row\": a value for each row). clamp is a pair (low, high), None for no bound.\n\n"
       "Or an expression in its place, compiled into the kernel: a text, or a function of the sums and of "

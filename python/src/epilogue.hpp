@@ -25,4 +25,7 @@ struct PythonEpilogue {
   std::optional<ExpressionSource> expression = std::nullopt;
 };
 
+/// An epilogue as EpilogueArguments, a text or a function. Raises TypeError for all else.
+PythonEpilogue epilogue_of(nb::handle given);
+
 }  // namespace quarry::python

@@ -39,7 +39,7 @@ struct type_caster<quarry::python::Operand> {
         value.value = nanobind::cast<const quarry::python::Value&>(source);
         return true;
       }
-      const std::optional<double> number = quarry::python::number_of(source);
+      const std::optional<double> number = quarry::python::number_of(source, "value");
       if (number) value.value = *number;
       return number.has_value();
     } catch (...) {  // a number that does not fit
@@ -144,6 +144,9 @@ class Binder {
     std::vector<expression::NamedValue> outputs;
     const auto returned = nb::cast<nb::dict>(trace(function, sums, values));
     for (const auto& [key, value] : returned) {
+      if (!nb::isinstance<nb::str>(key))
+        throw nb::type_error(
+            ("expression: expected a dict of names, and one is of " + class_name(key)).c_str());
       const auto name = nb::cast<std::string>(key);
       outputs.push_back(output(name, operand_of(value, name)));
     }
@@ -152,7 +155,7 @@ class Binder {
 
  private:
   void add(const std::string& name, nb::handle given) {
-    if (const std::optional<double> number = number_of(given)) {
+    if (const std::optional<double> number = number_of(given, name.c_str())) {
       tensors_.push_back({name, {}, *number});
       const DType type = nb::hasattr(given, "dtype") && !PyFloat_Check(given.ptr())
                              ? dtype_of(given.attr("dtype"))
@@ -309,8 +312,13 @@ void bind_conditions(ValueClass& value) {
 
 }  // namespace
 
-std::optional<double> number_of(nb::handle value) {
-  if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) return nb::cast<double>(value);
+std::optional<double> number_of(nb::handle value, const char* name) {
+  if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) {
+    double number = 0;
+    if (!nb::try_cast(value, number))
+      throw nb::value_error((std::string(name) + ": the number is too large for Float64").c_str());
+    return number;
+  }
   const bool is_array = nb::hasattr(value, "__dlpack__") || nb::hasattr(value, "__cuda_array_interface__");
   if (is_array || !nb::hasattr(value, "__float__") || !nb::hasattr(value, "dtype")) return std::nullopt;
   try {

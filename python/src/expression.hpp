@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "arguments.hpp"
@@ -33,7 +34,27 @@ struct BoundExpression {
 BoundExpression bound(const ExpressionSource& given, const ExpressionPlace& place,
                       OperationArguments& arguments);
 
-/// A number of Python or numpy; nothing for tensors and all else.
-std::optional<double> number_of(nb::handle value);
+/// Takes the parts of an epilogue, or its expression and that one's tensors, into the arguments of a product.
+/// @param epilogue as EpilogueArguments, a text or a function; none leaves all as it is
+/// @param out as it was given
+/// @param owner holds the tensors
+template <class Arguments>
+void take_epilogue(nb::handle epilogue, nb::handle out, OperationArguments& owner, Arguments& arguments) {
+  if (epilogue.is_none()) return;
+  const PythonEpilogue given = epilogue_of(epilogue);
+  const DType sums = sum_type(arguments.a.dtype, arguments.b.dtype, arguments.accumulator);
+  if (!given.expression) {
+    arguments.c = owner.keep_if(given.c, "C");
+    arguments.epilogue = standard_epilogue(owner, given, compute_type(sums, arguments.out.dtype));
+    return;
+  }
+  BoundExpression expressed = bound(*given.expression, {arguments.out, nb::borrow(out), sums}, owner);
+  arguments.expression = std::move(expressed.expression);
+  arguments.tensors = std::move(expressed.tensors);
+}
+
+/// A number of Python or numpy; nothing for tensors and all else. Raises ValueError, with the name, for one
+/// that does not fit.
+std::optional<double> number_of(nb::handle value, const char* name);
 
 }  // namespace quarry::python

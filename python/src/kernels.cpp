@@ -1,8 +1,11 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "arguments.hpp"
 #include "workspace.hpp"
@@ -33,59 +36,46 @@ void run(const Kernel& kernel, const OperationArguments& arguments, const Artifa
   check(status);
 }
 
-Artifact compile(const Kernel& kernel, nb::handle, int target, std::string_view backend, bool force) {
+/// The code of a kernel with the expression of the arguments compiled in.
+Result<Artifact> compile_with(const Kernel& kernel, const quarry::Arguments& arguments,
+                              const CompileOptions& options) {
+  std::vector<Result<Artifact>> made = compile_for_pack({&kernel, 1}, {&arguments, 1}, options);
+  return std::move(made.front());  // behind it: the entries that follow the kernel
+}
+
+/// The code that a run of these arguments launches; null: of the kernel as it is.
+Result<Artifact> compile_for(const Kernel& kernel, const OperationArguments* arguments,
+                             const CompileOptions& options) {
+  if (arguments == nullptr) return kernel.compile(options);
+  if (arguments->expression() != nullptr) return compile_with(kernel, arguments->get(), options);
+  if (Status s = kernel.supports(arguments->get()); !s) return s;
+  return kernel.compile(options);
+}
+
+Artifact compile(const Kernel& kernel, const OperationArguments* arguments, int target,
+                 std::string_view backend, bool force) {
   const CompileOptions options = {
-      .target = target, .backend = value_of(parse_compiler_backend(backend)), .force = force};
-  const nb::gil_scoped_release others_go_on;
-  Result<Artifact> artifact = kernel.compile(options);
-  if (!artifact) {
-    const nb::gil_scoped_acquire back;
-    raise(artifact.status());
-  }
-  return *std::move(artifact);
-}
-
-Plan prepare(const Kernel& kernel, const OperationArguments& arguments, const Artifact* artifact) {
-  Result<Plan> plan = [&] {
+      .target = target, .backend = choice_of(parse_compiler_backend(backend), "backend"), .force = force};
+  Result<Artifact> artifact = [&] {
     const nb::gil_scoped_release others_go_on;
-    return kernel.prepare(arguments.get(), {.artifact = artifact});
+    return compile_for(kernel, arguments, options);
   }();
-  return value_of(std::move(plan));
-}
-
-void run_plan(const Plan& plan, const OperationArguments& arguments, nb::handle stream,
-              nb::handle workspace) {
-  CUstream_st* const on = stream_of(stream);
-  const RunWorkspace memory(workspace, plan.workspace_size(), arguments, on);
-  Status status;
-  {
-    const nb::gil_scoped_release others_go_on;
-    status = plan.run(arguments.get(), on, memory.get());
-  }
-  check(status);
+  return value_of(std::move(artifact));
 }
 
 }  // namespace
 
 void bind_kernels(nb::module_& module) {
-  nb::class_<Plan>(module, "Plan",
-                   "A kernel prepared for one set of shapes, strides and epilogue. A run only launches.")
-      .def("run", &run_plan, nb::arg("args"), nb::kw_only(), nb::arg("stream") = nb::none(),
-           nb::arg("workspace") = nb::none(),
-           nb::sig(
-               "def run(self, args: Arguments, *, stream: object = None, workspace: object = None) -> None"),
-           "Runs with the tensors of `args`, whose shapes must be those of the plan. `workspace` as in "
-           "Kernel.run.")
-      .def_prop_ro("workspace_size", &Plan::workspace_size, "Bytes of workspace that each run needs.");
-
-  nb::class_<Kernel>(module, "Kernel", "One kernel of the registry.")
-      .def("__repr__", [](const Kernel& self) { return "<Kernel " + std::string(self.name()) + ">"; })
+  nb::class_<Kernel> kernel(module, "Kernel", "One kernel of the registry.");
+  bind_plans(module, kernel);
+  bind_account(module, kernel);
+  kernel.def("__repr__", [](const Kernel& self) { return "<Kernel " + std::string(self.name()) + ">"; })
       .def(
           "__eq__",
           [](const Kernel& self, nb::handle other) {
             return nb::isinstance<Kernel>(other) && nb::cast<const Kernel&>(other) == self;
           },
-          nb::sig("def __eq__(self, other: object) -> bool"))
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))
       .def("__hash__", [](const Kernel& self) { return nb::hash(text(self.name())); })
       .def(
           "__reduce__",
@@ -97,8 +87,15 @@ void bind_kernels(nb::module_& module) {
       .def_prop_ro("name", [](const Kernel& self) { return text(self.name()); })
       .def_prop_ro("metadata", &Kernel::metadata, nb::rv_policy::reference)
       .def_prop_ro("controls", &Kernel::controls)
-      .def("precompiled", nb::overload_cast<int>(&Kernel::precompiled, nb::const_), nb::arg("cc"),
-           "Whether this process has machine code of the kernel for `cc` (80, 90).")
+      .def(
+          "precompiled",
+          [](const Kernel& self, int cc, const OperationArguments* arguments) {
+            return arguments != nullptr ? self.precompiled(cc, arguments->get()) : self.precompiled(cc);
+          },
+          nb::arg("cc"), nb::arg("args") = nb::none(),
+          nb::sig("def precompiled(self, cc: int, args: Arguments | None = None) -> bool"),
+          "Whether this process has machine code of the kernel for `cc` (80, 90); with `args`, of the kernel "
+          "with their expression.")
       .def(
           "supports",
           [](const Kernel& self, const OperationArguments& arguments) {
@@ -116,9 +113,9 @@ void bind_kernels(nb::module_& module) {
            nb::sig("def compile(self, args: Arguments | None = None, *, cc: int = 0, backend: str = "
                    "'automatic', force: bool = False) -> "
                    "Artifact"),
-           "Machine code for compute capability `cc`; 0: that of the default device. `args` are not needed.")
-      .def("prepare", &prepare, nb::arg("args"), nb::arg("compiled_artifact") = nb::none(),
-           "A plan for these shapes, strides and epilogue.")
+           "Machine code for compute capability `cc`; 0: that of the default device. With `args`, the code "
+           "that "
+           "their run launches:\nan expression is compiled in. Fake tensors are fine.")
       .def("run", &run, nb::arg("args"), nb::arg("compiled_artifact") = nb::none(), nb::kw_only(),
            nb::arg("stream") = nb::none(), nb::arg("workspace") = nb::none(),
            nb::arg("assume_supported_args") = false, nb::arg("compile") = true,
@@ -142,6 +139,8 @@ void bind_kernels(nb::module_& module) {
           },
           nb::sig("def __reduce__(self) -> tuple[object, ...]"))
       .def_prop_ro("predicted_seconds", &Candidate::predicted_seconds, "By the ranking's estimate.")
+      .def_prop_ro("measured_seconds", &Candidate::measured_seconds,
+                   "As a tuning table says, if this candidate was chosen by that measurement; else None.")
       .def_prop_ro("workspace_size", &Candidate::workspace,
                    "Bytes of workspace for the problem of the query.");
 }

@@ -153,8 +153,8 @@ std::optional<Held> hold_layout(nb::handle operand, const char* name, bool writt
 void bind_layouts(nb::module_& module) {
   nb::class_<PointerArray>(
       module, "PointerArray",
-      "A batch of matrices of one shape, each at its own address. It stands for A, B, C, out, residual and "
-      "aux of a GEMM.\n\n"
+      "A batch of matrices of one shape, each at its own address. It stands for A, B, C, out, residual, aux "
+      "and the scales of a GEMM,\nand for those operands of a list of GEMMs.\n\n"
       "`pointers` is a vector of int64 or uint64 in the memory that the matrices are in, read when the "
       "kernel "
       "runs; None: a fake\n"

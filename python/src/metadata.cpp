@@ -73,14 +73,16 @@ void bind_operands(nb::module_& module) {
           nb::sig("def out(self) -> OperandMetadata | None"))
       .def_prop_ro(
           "accumulator_type", [](const OperandsMetadata& self) { return ElementType{self.accumulator}; },
-          "Type that products, or partial sums, are added in.");
+          "Type that products, or partial sums, are added in; its name is \"none\" where nothing is added.");
   nb::class_<GemmOperands, OperandsMetadata>(module, "GemmOperandsMetadata", "The operands of a GEMM.");
 }
 
 void bind_design(nb::module_& module) {
   nb::class_<DesignMetadata>(
       module, "DesignMetadata",
-      "How a kernel is built. Attributes that the family of the kernel lacks have the value None.")
+      "How a kernel is built. What the family of the kernel lacks is None; but a tile_shape is then (0, 0, "
+      "0), math \"exact\" and math_unit \"simt\".\nmetadata[\"tile.m\"] and the other fields are None for "
+      "all that a kernel lacks.")
       .def_prop_ro(
           "tile_shape", [](const DesignMetadata& self) { return shape(self.tile); },
           "Output tile of a block (M, N), and the K extent of a pipeline stage.")

@@ -19,11 +19,6 @@ namespace {
 
 std::size_t changes_of_tuning = 0;
 
-/// The text of a path: a str or an object with __fspath__.
-std::string path_of(nb::handle path) {
-  return nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path));
-}
-
 TuningSummary load(nb::handle path) {
   const std::string file = path_of(path);
   ++changes_of_tuning;

@@ -2,11 +2,13 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace quarry::python {
@@ -183,6 +185,36 @@ nb::tuple shape_of(const FakeTensor& tensor) {
   return nb::tuple(nb::cast(std::vector<std::int64_t>(extents.begin(), extents.begin() + tensor.view.rank)));
 }
 
+/// Shape, type, strides and alignment.
+using FakeState = std::tuple<std::vector<std::int64_t>, std::string, std::vector<std::int64_t>, int>;
+
+FakeState state_of(const FakeTensor& tensor) {
+  const TensorView& view = tensor.view;
+  return {{view.extents.begin(), view.extents.begin() + view.rank},
+          std::string(to_string(view.dtype)),
+          {view.strides.begin(), view.strides.begin() + view.rank},
+          view.assumed_alignment};
+}
+
+FakeTensor make_fake(const std::vector<std::int64_t>& shape, DType dtype,
+                     const std::optional<std::vector<std::int64_t>>& strides, int alignment) {
+  if (alignment < 1 || alignment > 1 << 15 || (alignment & (alignment - 1)) != 0)
+    throw nb::value_error("alignment: expected a power of two up to 32768");
+  FakeTensor tensor{fake_view(shape, dtype, strides, {"shape"})};
+  tensor.view.assumed_alignment = static_cast<std::uint16_t>(alignment);
+  return tensor;
+}
+
+/// "quarry.FakeTensor((3, 4), 'f16', strides=(4, 1), alignment=16)"
+std::string shown(const FakeTensor& tensor) {
+  const auto [shape, dtype, strides, alignment] = state_of(tensor);
+  const auto tuple = [](const std::vector<std::int64_t>& numbers) {
+    return nb::cast<std::string>(nb::repr(nb::tuple(nb::cast(numbers))));
+  };
+  return "quarry.FakeTensor(" + tuple(shape) + ", '" + dtype + "', strides=" + tuple(strides) +
+         ", alignment=" + std::to_string(alignment) + ")";
+}
+
 }  // namespace
 
 Held hold(nb::handle tensor, const char* word, bool written) {
@@ -219,19 +251,21 @@ void bind_tensors(nb::module_& module) {
       .def(
           "__init__",
           [](FakeTensor* self, const std::vector<std::int64_t>& shape, nb::handle dtype,
-             const std::optional<std::vector<std::int64_t>>& strides, int alignment) {
-            if (alignment < 1 || alignment > 1 << 15 || (alignment & (alignment - 1)) != 0) {
-              throw nb::value_error("alignment: expected a power of two up to 32768");
-            }
-            new (self) FakeTensor{fake_view(shape, dtype_of(dtype), strides, {"shape"})};
-            self->view.assumed_alignment = static_cast<std::uint16_t>(alignment);
-          },
+             const std::optional<std::vector<std::int64_t>>& strides,
+             int alignment) { new (self) FakeTensor(make_fake(shape, dtype_of(dtype), strides, alignment)); },
           nb::arg("shape"), nb::arg("dtype"), nb::arg("strides") = nb::none(), nb::arg("alignment") = 16,
           nb::sig("def __init__(self, shape: Sequence[int], dtype: object, strides: Sequence[int] | None = "
                   "None, alignment: int = 16) -> "
                   "None"),
           "Strides are in elements; None: packed rows. `alignment`: bytes that the pointer is assumed to be "
           "a multiple of.")
+      .def("__repr__", nb::overload_cast<const FakeTensor&>(&shown))
+      .def("__getstate__", nb::overload_cast<const FakeTensor&>(&state_of))
+      .def("__setstate__",
+           [](FakeTensor& self, const FakeState& state) {
+             const auto& [shape, dtype, strides, alignment] = state;
+             new (&self) FakeTensor(make_fake(shape, dtype_of(nb::cast(dtype)), strides, alignment));
+           })
       .def_prop_ro("dtype", [](const FakeTensor& self) { return ElementType{self.view.dtype}; })
       .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"));
 }

@@ -85,7 +85,10 @@ CUstream_st* stream_of(nb::handle stream) {
     throw nb::type_error(
         "stream: expected None, an integer, a stream of torch or CuPy, or an object with __cuda_stream__");
   }
-  return reinterpret_cast<CUstream_st*>(nb::cast<std::uintptr_t>(handle));
+  std::uintptr_t address = 0;
+  if (!nb::try_cast(handle, address))
+    throw nb::value_error("stream: expected a handle, which is a number of 0 or more and of 64 bits");
+  return reinterpret_cast<CUstream_st*>(address);
 }
 
 void bind_types(nb::module_& module) {
@@ -95,9 +98,12 @@ void bind_types(nb::module_& module) {
           nb::arg("dtype"), nb::sig("def __init__(self, dtype: object) -> None"))
       .def("__repr__",
            [](ElementType self) { return "quarry.DType('" + std::string(to_string(self.type)) + "')"; })
+      .def("__getstate__", [](ElementType self) { return text(to_string(self.type)); })
+      .def("__setstate__",
+           [](ElementType& self, const nb::str& name) { new (&self) ElementType{dtype_of(name)}; })
       .def("__str__", [](ElementType self) { return text(to_string(self.type)); })
       .def("__hash__", [](ElementType self) { return static_cast<int>(self.type); })
-      .def("__eq__", &is_type, nb::sig("def __eq__(self, other: object) -> bool"))
+      .def("__eq__", &is_type, nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))
       .def_prop_ro(
           "name", [](ElementType self) { return text(to_string(self.type)); },
           "As the command and filters write it: \"f16\".")

@@ -1,7 +1,11 @@
 """Finding, checking, compiling and running kernels from Python, on host memory."""
+import collections.abc
+import copy
 import os
+import pathlib
 import pickle
 import random
+import tempfile
 import threading
 import unittest
 
@@ -181,6 +185,13 @@ class Queries(unittest.TestCase):
         with self.assertRaises(KeyError):
             m["tile.q"]
 
+    def test_what_a_kernel_lacks_has_the_values_of_the_doc_strings(self):
+        m = quarry.get_kernels(metadata_filter="operation == reorder", limit=1)[0].metadata
+        self.assertEqual((m.design.tile_shape, m.design.math, m.design.math_unit), ((0, 0, 0), "exact", "simt"))
+        self.assertEqual((m.design.warps, m.design.stages, m.design.instruction_shape, m.operands.A), (None, None, None, None))
+        self.assertEqual(m.operands.accumulator_type.name, "none")
+        self.assertEqual([m[field] for field in ("tile.m", "math", "math_unit", "accumulator")], [None] * 4)
+
     def test_a_device_that_is_not_there_can_be_asked_for(self):
         a = quarry.FakeTensor((512, 256), quarry.BFloat16)
         b = quarry.FakeTensor((256, 512), "bfloat16", strides=(1, 256))
@@ -195,6 +206,20 @@ class Queries(unittest.TestCase):
             on_hopper[0].run(args)
         with self.assertRaisesRegex(ValueError, "compute capability 70"):
             quarry.get_kernels(args, cc=70)
+
+    def test_an_account_says_what_a_prediction_is_made_of(self):
+        args = quarry.GemmArguments(*(quarry.FakeTensor((1024, 1024), "bf16") for _ in range(3)))
+        best = quarry.get_kernels(args, cc=90)[0]
+        account = best.account(args, 90)
+        self.assertAlmostEqual(account.seconds / best.predicted_seconds, 1, delta=1e-3)
+        self.assertEqual((account.operations, account.bytes), (2 * 1024**3, 3 * 2 * 1024**2))
+        self.assertEqual(account.limit, max(account.parts, key=account.parts.get))
+        self.assertEqual(len(account.parts), 8)
+        self.assertIn(account.limit, repr(account))
+        with self.assertRaises(quarry.Error):
+            best.account(quarry.GemmArguments(*(quarry.FakeTensor((8, 8), "f32") for _ in range(3))))
+        with self.assertRaises(ValueError):
+            best.account(args, 70)
 
     def test_supports_says_why_not(self):
         args, _, _ = gemm()
@@ -218,6 +243,33 @@ class Queries(unittest.TestCase):
         with self.assertRaises(IndexError):
             kernels[len(kernels)]
         self.assertEqual(len(quarry.get_kernels(args, limit=2)), min(2, len(kernels)))
+
+        self.assertIsInstance(kernels, collections.abc.Sequence)
+        everything = [k.name for k in kernels]
+        self.assertEqual([k.name for k in reversed(kernels)], everything[::-1])
+        self.assertEqual([kernels.index(k) for k in list(kernels)[:3]], list(range(min(3, len(kernels)))))
+        self.assertIn(quarry.find_kernel(kernels[-1].name), kernels)
+        self.assertNotIn(None, kernels)
+        self.assertNotEqual(quarry.Float32, None)
+        self.assertEqual((kernels.count(kernels[0]), kernels.count(3)), (1, 0))
+        with self.assertRaises(ValueError):
+            kernels.index(kernels[0], 1)
+
+    def test_options_without_arguments_are_honoured_or_refused(self):
+        everything = quarry.get_kernels()
+        self.assertIsInstance(everything, list)
+        for limit in (0, 3, 10**9):
+            self.assertEqual(quarry.get_kernels(limit=limit), everything[:limit])
+        on_hopper = quarry.get_kernels(metadata_filter="tile.m == 128", cc=90)
+        self.assertEqual(quarry.get_kernels(None, "tile.m == 128", 90, limit=2), on_hopper[:2])
+        ready = quarry.get_kernels(cc=80, precompiled_only=True)
+        self.assertEqual(ready, [k for k in quarry.get_kernels(cc=80) if k.precompiled(80)])
+        for name, value in (("max_workspace", 0), ("explain", True), ("batch_invariant", True)):
+            with self.subTest(name=name), self.assertRaisesRegex(ValueError, f"{name}: .*`args`"):
+                quarry.get_kernels(**{name: value})
+        for wrong in ({"limit": -1}, {"limit": "3"}, {"cc": "90"}):
+            with self.subTest(wrong=wrong), self.assertRaises(TypeError):
+                quarry.get_kernels(**wrong)
 
     def test_an_empty_answer_has_its_reason(self):
         args, _, _ = gemm()
@@ -291,8 +343,66 @@ class Code(unittest.TestCase):
         args, _, _ = gemm()
         with self.assertRaises(quarry.Error):  # of another kernel
             quarry.get_kernels(args, "family == gemm_simt and tile.m != 7")[-1].run(args, artifact)
-        with self.assertRaises(quarry.Error):
+        with self.assertRaisesRegex(ValueError, "^backend: "):
             kernel.compile(backend="gcc")
+
+
+    def test_an_expression_is_compiled_in(self):
+        args, out, reference = gemm()
+        doubled = quarry.GemmArguments(args.A, args.B, out, epilogue="out = sum * 2 - 0.375")
+        kernel = quarry.get_kernels(doubled, "family == gemm_simt")[0]
+        try:
+            artifact = kernel.compile(doubled, cc=80)
+        except quarry.Error as error:
+            if error.code == "no_compiler":
+                self.skipTest("no compiler here")
+            raise
+        self.assertTrue(artifact.entry.startswith(kernel.compile(cc=80).entry + "_x"))
+        self.assertEqual(kernel.compile(args, cc=80).entry, kernel.compile(cc=80).entry)
+        self.assertEqual(pickle.loads(pickle.dumps(artifact)).serialize(), artifact.serialize())
+        kernel.run(doubled, artifact)
+        self.assertTrue(numpy.array_equal(out, reference * 2 - 0.375))
+        with self.assertRaises(quarry.Error):
+            kernel.run(args, artifact)
+        self.assertTrue(kernel.precompiled(80, doubled))
+        other = quarry.GemmArguments(args.A, args.B, out, epilogue=f"out = sum * {random.random()}")
+        self.assertFalse(kernel.precompiled(80, other))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kernels.pack")
+            quarry.write_pack([artifact], path)
+            quarry.load_pack(path)
+
+    def test_kernels_are_exported(self):
+        args, out, _ = gemm()
+        kernel = quarry.get_kernels(args, "family == gemm_simt")[0]
+        expressed = quarry.GemmArguments(args.A, args.B, out, epilogue="out = sum * 2")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                kernel.export(folder, cc=80)
+            except quarry.Error as error:
+                if error.code == "no_compiler":
+                    self.skipTest("no compiler here")
+                raise
+            self.assertIn(kernel.name + ".h", os.listdir(folder))
+            kernel.export(pathlib.Path(folder), expressed, cc=80, name="doubled")
+            kernel.export(folder, args, plan=True, cc=80, name="planned")
+            self.assertLessEqual({"doubled.h", "doubled.cubin", "planned.plan.h"}, set(os.listdir(folder)))
+            with self.assertRaisesRegex(quarry.Error, "name|identifier"):
+                kernel.export(folder, args, cc=80, name="no name")
+            for wrong in ({"plan": True}, {"name": "planned"}):
+                with self.assertRaisesRegex(ValueError, "^args: "):
+                    kernel.export(folder, **wrong)
+
+    def test_arguments_that_a_kernel_does_not_take_are_not_compiled(self):
+        kernel = quarry.get_kernels(metadata_filter="family == gemm_simt and a.dtype == f64")[0]
+        args, out, _ = gemm()
+        for wrong in (args, quarry.GemmArguments(args.A, args.B, out, epilogue="out = sum")):
+            with self.assertRaises(quarry.Error) as caught:
+                kernel.compile(wrong, cc=80)
+            self.assertEqual(caught.exception.code, "unsupported")
+        for wrong in (3, kernel, "f64"):
+            with self.assertRaises(TypeError):
+                kernel.compile(wrong, cc=80)
 
 
 class Processes(unittest.TestCase):
@@ -303,6 +413,25 @@ class Processes(unittest.TestCase):
         args, _, _ = gemm()
         with self.assertRaisesRegex(TypeError, "find_kernel"):
             pickle.dumps(quarry.get_kernels(args)[0])
+
+    def test_descriptions_are_pickled_copied_and_shown(self):
+        controls = quarry.Controls(mode="split_k_parallel", split_k_slices=4, raster="along_m", multiprocessors=8)
+        fake = quarry.FakeTensor((3, 4), "bf16", strides=(1, 3), alignment=64)
+        for make in (lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy):
+            self.assertEqual(make(quarry.Int4), quarry.Int4)
+            for given in (controls, quarry.Controls(), fake):
+                again = make(given)
+                self.assertIsNot(again, given)
+                self.assertIs(type(again), type(given))
+                self.assertEqual(repr(again), repr(given))
+        self.assertEqual(repr(controls), "quarry.Controls(mode='split_k_parallel', split_k_slices=4, raster='along_m', multiprocessors=8)")
+        self.assertEqual(repr(quarry.Controls()), "quarry.Controls()")
+        self.assertEqual(repr(fake), "quarry.FakeTensor((3, 4), 'bf16', strides=(1, 3), alignment=64)")
+        self.assertEqual(repr(eval(repr(fake))), repr(fake))
+        self.assertEqual(repr(quarry.FakeTensor((5,), "f32")), "quarry.FakeTensor((5,), 'f32', strides=(1,), alignment=16)")
+        for wrong in (("mode",), ("no mode", None, None, None, None)):
+            with self.assertRaises((TypeError, ValueError)):
+                quarry.Controls.__new__(quarry.Controls).__setstate__(wrong)
 
     def test_a_forked_process_runs_kernels(self):
         args, out, reference = gemm()

@@ -93,6 +93,17 @@ class Calls:
         self.plan.run(self.args)
         self.kernel.prepare(self.args).run(self.args)
 
+    def refuse_tensors_of_a_plan(self):
+        raises(ValueError, self.plan.run, quarry.GemmArguments(self.small, self.small, self.small))
+        raises(ValueError, quarry.EpilogueArguments, activation="foo")
+        raises(ValueError, quarry.get_kernels, explain=True)
+
+    def describe(self):
+        self.kernel.account(self.args).parts
+        self.kernel in quarry.get_kernels(self.args)
+        for each in (quarry.Controls(mode="gemm", swizzle=2), quarry.FakeTensor((3, 4), "f32"), quarry.Float16):
+            repr(pickle.loads(pickle.dumps(each)))
+
     def run_with_workspace(self):
         self.splitting.get_workspace_size(self.split)
         self.splitting.run(self.split)

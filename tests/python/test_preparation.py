@@ -66,6 +66,9 @@ class Tables(unittest.TestCase):
         self.addCleanup(quarry.clear_tuning)
         self.assertEqual((summary.usable, summary.skipped, summary.damaged_lines), (3, 0, 0))
         self.assertEqual(quarry.get_kernels(args, cc=90)[0].name, before[2])
+        measured = [kernel.measured_seconds for kernel in quarry.get_kernels(args, cc=90)[:2]]
+        self.assertAlmostEqual(measured[0], 88e-6)
+        self.assertIsNone(measured[1])
         quarry.clear_tuning()
         self.assertEqual([kernel.name for kernel in quarry.get_kernels(args, cc=90)], before)
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import cast
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-from .._quarry import Arguments, Candidates, get_kernels
+from .._quarry import Arguments, get_kernels
 
 # What torch allows products of Float32 to be rounded to, by torch.get_float32_matmul_precision().
 _MATH = {"highest": "exact", "high": "fast_tf32", "medium": "fast_bf16"}
@@ -36,7 +35,7 @@ def launch(out: torch.Tensor, arguments: Callable[..., Arguments], *operands: to
     on_device = device.type == "cuda"
     with torch.cuda.device(device) if on_device else nullcontext():
         args = arguments(*(operand.detach() for operand in operands), out.detach(), **settings)
-        found = cast(Candidates, get_kernels(args, limit=1))
+        found = get_kernels(args, limit=1)
         if not found:
             raise RuntimeError(str(found.status.error))
         kernel = found[0]
