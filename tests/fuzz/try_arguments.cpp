@@ -23,6 +23,8 @@ enum Choice : std::uint16_t {
   short_workspace = 256,
   other_kernel = 512,
   asks_for_one = 1024,
+  odd_strides = 2048,  ///< extents up to 1 have any stride: it leads nowhere
+  any_at_out = 4096,  ///< with first_is_out: the first input, whatever it is like, is at the output's address
 };
 
 /// What a query may ask for.
@@ -117,6 +119,15 @@ DType scalar_type(const lab::HeldArguments& arguments) {
   return DType::f32;
 }
 
+void set_odd_strides(lab::HeldArguments& arguments, Input& input) {
+  (void)arguments.edit_operands([&](const detail::OperandRef&, TensorView& view) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(view.rank, TensorView::max_rank); ++i) {
+      if (view.extents[i] == 0 || view.extents[i] == 1) view.strides[i] = input.number();
+    }
+    return Status();
+  });
+}
+
 void give_memory(lab::HeldArguments& arguments, std::uint16_t choice, const Contents& contents,
                  ExactMemory& memory) {
   detail::OperandList before;
@@ -133,7 +144,8 @@ void give_memory(lab::HeldArguments& arguments, std::uint16_t choice, const Cont
     const bool like_out = out != nullptr && view.dtype == out->dtype && view.rank == out->rank &&
                           view.extents == out->extents && view.strides == out->strides &&
                           view.tag == out->tag && view.is_pointer_array == out->is_pointer_array;
-    if (shares && like_out) {
+    const bool at_out = out != nullptr && !operand.is_output && (choice & any_at_out) != 0;
+    if (shares && (like_out || at_out)) {
       view.data = out->data;
       shares = false;
     }
@@ -184,6 +196,7 @@ void run(const Kernel& kernel, const lab::HeldArguments& arguments, bool support
 void try_arguments(lab::HeldArguments arguments, const detail::Row& row, std::uint16_t choice, Input& input,
                    const Contents& contents) {
   ExactMemory memory(static_cast<std::uint8_t>(choice >> 8));
+  if ((choice & odd_strides) != 0) set_odd_strides(arguments, input);
   if ((choice & has_memory) != 0) {
     give_memory(arguments, choice, contents, memory);
   } else {
