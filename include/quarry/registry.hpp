@@ -96,8 +96,8 @@ std::vector<Kernel> get_kernels();
 /// The registered kernels that pass the filter, in registry order.
 std::vector<Kernel> get_kernels(const Filter& filter);
 /// The kernels that can solve the problem, best first: if a tuning table has measurements for it, the fastest
-/// measured kernel, then all others by predicted time. Safe from any thread. The answer to a repeated
-/// question comes from memory.
+/// measured kernel, then all others by predicted time. Safe from any thread. With FindOptions::limit = 1, the
+/// answer to a repeated question comes from memory.
 CandidateList get_kernels(Arguments arguments);
 CandidateList get_kernels(Arguments arguments, const Filter& filter, const FindOptions& options = {});
 

@@ -30,7 +30,7 @@ enum class StatusCode : std::uint8_t {
   no_compiler,        ///< machine code must be compiled, and no compiler can be used
   compile_error,      ///< the compiler refused the kernel
   invalid_artifact,   ///< bytes that should be machine code are damaged, or of another version or device
-  file_error,         ///< a file or a folder could not be written
+  file_error,         ///< a file or a folder could not be written, or a table could not be read
 };
 
 /// The word for a code: "ok", "invalid_arguments", ...
