@@ -75,9 +75,9 @@ class Draw {
     for (const expression::Tensor& input : expression.inputs()) args.tensors.push_back(input_of(input));
     for (const expression::Output& output : expression.outputs())
       args.tensors.push_back({output.tensor.name, output_view(output)});
-    const std::vector<Operand> in_place = put_in_place(args);
+    std::vector<Operand> in_place = put_in_place(args);
     if (in_place.empty() && dice_.one_in(16)) spoil(args);
-    return {.arguments = args, .in_place = in_place, .text = described(args)};
+    return {.arguments = args, .in_place = std::move(in_place), .text = described(args)};
   }
 
  private:
