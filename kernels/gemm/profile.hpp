@@ -139,6 +139,9 @@ struct GemmProfile {
   double column_scales = 0;
   /// By how much the output takes device memory longer than as many bytes of an operand do.
   double output_lines = 1;
+  /// By how much a tile takes longer on its way to memory where all lines of the output are split
+  /// (SplitLines): each touches a line of L2 more.
+  double split_output = 0;
   /// How much of a copy comes from device memory where that and L2 move as much in the same time.
   double first_scale = 0;
   /// The share of device memory's time, or of the multiprocessors' where that is shorter, that adds to the

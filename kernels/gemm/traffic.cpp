@@ -93,6 +93,7 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .has_split_lines = split_a.has_any() || split_b.has_any(),
           .split_a = split_a,
           .split_b = split_b,
+          .split_out = split_lines(problem.out, problem.types.out),
           .has_activation = has_activation,
           .is_general = is_general,
           .only_adds = only_adds,

@@ -58,6 +58,8 @@ struct GemmTraffic {
   bool has_split_lines = false;
   SplitLines split_a;
   SplitLines split_b;
+  /// The same of lines of the output.
+  SplitLines split_out;
   /// Whether the epilogue has an activation; more than that, and a bias.
   bool has_activation = false;
   bool is_general = false;

@@ -34,6 +34,11 @@ constexpr double output_within_256 = 0.22;
 /// The same where the tiles of a cluster have 256 bytes or fewer of each line of the output; half of it where
 /// they have 512, and so on.
 constexpr double narrow_span = 0.12;
+/// The share of the lines of L2 that split lines of the output touch more which counts, where a tile's
+/// neighbours hide some of it, and where none does (ping_pong). From problems with K of at most 200 on an
+/// H100 (56) and an H200 (43).
+constexpr double split_hidden = 0.5;
+constexpr double split_in_pairs = 1;
 /// Threads' copies need instructions: cycles for each.
 constexpr double thread_copy = 1;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup that multiplies alone, of
@@ -149,6 +154,13 @@ double output_lines(const Config& c) {
   if (bytes == 64) return all + output_of_64;
   if (bytes < 112) return all + output_below_112;
   return along * bytes_of(c.types.out) % 256 != 0 ? all + output_within_256 : all;
+}
+
+double split_output(const Config& c) {
+  constexpr double line = 128;
+  const int along = c.layouts.out == Layout::row ? c.tile.n : c.tile.m;
+  const double share = c.schedule == Schedule::ping_pong ? split_in_pairs : split_hidden;
+  return share * line / (along * bytes_of(c.types.out));
 }
 
 }  // namespace quarry::gemm_sm90

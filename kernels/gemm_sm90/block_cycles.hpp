@@ -27,4 +27,7 @@ double turn_cycles(const Config& c);
 /// GemmProfile::output_lines.
 double output_lines(const Config& c);
 
+/// GemmProfile::split_output.
+double split_output(const Config& c);
+
 }  // namespace quarry::gemm_sm90

@@ -16,8 +16,8 @@ namespace {
 // The numbers of the model were fitted together with the numbers of profile.cpp, which says how.
 
 /// The least time of two tiles of ping_pong, in the time that the bytes of one need on their way to device
-/// memory. From problems with K up to 64 on an H100.
-constexpr double pair_stored = 2.8;
+/// memory. From problems with K of at most 200 on an H100 and an H200.
+constexpr double pair_stored = 3.2;
 /// All of the share that is not hidden from so many waves on: fewer blocks hide more. From problems on both
 /// devices (467).
 constexpr double unhidden_from = 0.56;
@@ -97,7 +97,8 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
   const double second = problem.batch * kernel.memory_byte;
   const double inputs = traffic.inputs * second;
   const double first = first_share(kernel, inputs, static_cast<double>(tiles) * k_tiles);
-  const double drain = kernel.epilogue_byte * traffic.element;
+  const double split = traffic.split_out.of(kernel.traits.layouts.out);
+  const double drain = kernel.epilogue_byte * traffic.element * (1 + kernel.split_output * split);
   return {
       .kernel = kernel,
       .problem = problem,
@@ -175,10 +176,13 @@ inline Step step_of(const Work& w, const Spread& spread) {
 }
 
 /// The share of device memory's time that is hidden within a tile of so many K tiles: all that a kernel hides
-/// where the multiprocessors take twice as long, none where they are done sooner.
+/// where the multiprocessors take twice as long, none where they are done sooner; and none where the output
+/// has so few rows or columns that all copies come from device memory (an H200 shows it).
 inline double hidden_in_tile(const Work& w, double seconds, int k_tiles) {
   constexpr double few_k_tiles = 8;  // hide nothing
+  constexpr int few_rows = 64;
   if (k_tiles <= few_k_tiles || seconds <= w.memory) return 0;
+  if (std::min(w.problem.m, w.problem.n) <= few_rows) return 0;
   return w.kernel.hidden_in_tile * (1 - few_k_tiles / k_tiles) * std::min(1.0, 2 * (1 - w.memory / seconds));
 }
 

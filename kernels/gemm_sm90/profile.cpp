@@ -133,6 +133,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .least = factors.latency * least_cycles(c) * cycle,
       .column_scales = factors.math * column_cycles(c, rates) * cycle,
       .output_lines = output_lines(c),
+      .split_output = split_output(c),
       .first_scale = first_scale * factors.copies / factors.memory,
       .unhidden_memory = promotes(c) ? 1 : unhidden_memory,
       .hidden_in_tile = promotes(c) || c.schedule != Schedule::one_tile ? hidden_by_k_tiles : 0,
