@@ -169,6 +169,10 @@ Refusal run_refusal(Reason reason, std::int64_t expected, std::int64_t got) {
 Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::int64_t got) {
   const std::string name =
       operand == Operand::none ? "The tensor" : "Operand `" + std::string(to_string(operand)) + "`";
+  // A list's leading dimensions are known by what is promised of them.
+  if (reason == Reason::leading_alignment && operand == Operand::leading)
+    return {"`leading_alignment` promises too little", "a multiple of " + count(expected, "elements"),
+            std::to_string(got)};
   switch (reason) {
     case Reason::dtype:
     case Reason::layout:

@@ -63,10 +63,15 @@ struct GemmListArguments {
   /// memory as the other operands: in device, managed or pinned memory where these are on a device.
   TensorView sizes;
   /// G x 4 numbers of type s32, likewise: elements from one line (row, or column of a column-major operand)
-  /// to the next of a, b, c and out; c's is ignored where beta is 0. Those of a and b must be multiples of
-  /// the alignment that a kernel needs, as the view's are: others are rounded up on a device. Absent: all
-  /// matrices have their view's.
+  /// to the next of a, b, c and out; c's is ignored where beta is 0. Any numbers from the length of a line to
+  /// the view's are right. Absent: all matrices have their view's.
   std::optional<TensorView> leading = std::nullopt;
+  /// A promise, beside `leading`, for all runs of a plan or a captured graph: elements that the leading
+  /// dimensions of a and b are multiples of, in every matrix of more than one line. 1 or more. Only kernels
+  /// whose alignment divides both this and the view's leading dimension take the list. Where the promise is
+  /// broken, such a kernel rounds a leading dimension up on a device, and the host executor refuses it unless
+  /// `clamp_host_sizes` is set.
+  int leading_alignment = 1;
   /// The host executor clamps sizes that make no sense, as a device does.
   bool clamp_host_sizes = false;
   /// Scales of A and B in f32, as GemmArguments has them, of the bounds' extents: a problem uses as much of
@@ -87,7 +92,9 @@ struct GemmListArguments {
   std::span<const std::int32_t> host_sizes = {};
   /// `host` needs `host_sizes`, which are then a promise, for all runs of a plan or a captured graph: where
   /// `sizes` say something else on a device, tiles may be left out. Nothing outside of the bounds is touched.
-  /// The host executor goes by `sizes` alone.
+  /// `host_sizes` that are negative or exceed the bounds are refused, and the host executor refuses `sizes`
+  /// of other tiles than `host_sizes` have. With `clamp_host_sizes`, it goes by `sizes` alone, and
+  /// `host_sizes` are clamped.
   ListSchedule schedule = ListSchedule::device;
   /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
   /// GemmArguments: values of an element alone. Scales of A and B are refused beside it.

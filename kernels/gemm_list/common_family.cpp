@@ -46,6 +46,8 @@ void CommonListFamily::launch(const void* config, const GemmListProblem& problem
   if (has_scales) add_scales(launch, params_of<ScaledGemmListParams>(launch, step).scales, problem.gemm);
 }
 
+Tile CommonListFamily::walked_tile(const void* config) const { return traits(config).tile; }
+
 GemmListParams CommonListFamily::params(const std::byte* image, const Step& step) const {
   return params_of<GemmListParams>(image, step);
 }

@@ -17,6 +17,7 @@ class CommonListFamily : public GemmListFamily {
   std::size_t workspace(const GemmListProblem& problem) const override;
   void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
               Launch& launch) const override;
+  Tile walked_tile(const void* config) const override;
   GemmListParams params(const std::byte* image, const Step& step) const override;
 
  protected:

@@ -34,6 +34,9 @@ class GemmListFamily : public Family {
   virtual void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
                       Launch& launch) const = 0;
 
+  /// The tile of the blocks, or clusters, that walk over a list: what the host counts for its schedule.
+  virtual Tile walked_tile(const void* config) const = 0;
+
   /// What the kernel of a launch computes. @param image of the launch, with the pointers of a run
   virtual GemmListParams params(const std::byte* image, const Step& step) const = 0;
 

@@ -53,6 +53,20 @@ int rounded(double value) { return static_cast<int>(std::lround(std::max(value, 
 
 }  // namespace
 
+Status check_leading(const GemmTraits& kernel, const GemmListProblem& problem) {
+  const GemmProblem& p = problem.gemm;
+  if (!problem.has_leading || p.k == 0) return {};
+  const int promised = problem.leading_alignment;
+  const int lines_a = kernel.layouts.a == Layout::row ? p.m : p.k;
+  const int lines_b = kernel.layouts.b == Layout::row ? p.k : p.n;
+  const auto refused = [&](int needed) {
+    return Status(StatusCode::unsupported, Reason::leading_alignment, Operand::leading, needed, promised);
+  };
+  if (lines_a > 1 && kernel.alignment.a > promised) return refused(kernel.alignment.a);
+  if (lines_b > 1 && kernel.alignment.b > promised) return refused(kernel.alignment.b);
+  return {};
+}
+
 Status check_halves(const GemmTraits& kernel, const GemmListProblem& problem) {
   const WideNeeds& wide = problem.gemm.wide;
   const int alignment = kernel.alignment.b;

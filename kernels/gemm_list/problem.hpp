@@ -18,6 +18,9 @@ struct GemmListProblem {
   /// Pointers are null for fake operands.
   ListParams list = {};
   bool has_leading = false;
+  /// Elements that the leading dimensions of A and B are promised to be multiples of: a power of two, up to
+  /// 16. 0 without `leading`.
+  std::uint8_t leading_alignment = 0;
   /// The sizes in host memory; null: not known.
   const std::int32_t* host_sizes = nullptr;
   /// The host counts tiles. @pre it knows the sizes
@@ -35,6 +38,10 @@ inline ListExtents host_extents(const GemmListProblem& problem, const GemmParams
   const std::int32_t* const row = problem.host_sizes + static_cast<std::int64_t>(number) * list_extents;
   return in_units(clamped_extents(bounds, {row[0], row[1], row[2]}), least_unit(problem));
 }
+
+/// Refuses a kernel that needs more alignment of the lines of A or B than is promised of the leading
+/// dimensions that problems have of their own. The alignment of the views is not looked at.
+Status check_leading(const GemmTraits& kernel, const GemmListProblem& problem);
 
 /// Whether a kernel that copies pieces, or boxes, of a row-major B takes the halves of gated pairs: of each
 /// problem, the second half must begin where a copy may, so the host must know the sizes.

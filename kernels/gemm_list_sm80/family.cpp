@@ -12,6 +12,7 @@ class GemmListSm80 final : public CommonListFamily {
  public:
   Status supports(const GemmProfile& kernel, const GemmListProblem& problem,
                   const DeviceModel& device) const override {
+    if (Status s = check_leading(kernel.traits, problem); !s) return s;
     GemmProblem one = problem.gemm;  // blocks walk over the others: they do not add to the grid
     one.batch = 1;
     if (Status s = gemm_supports(kernel.traits, one, device); !s) return s;

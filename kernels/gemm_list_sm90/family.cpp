@@ -49,6 +49,7 @@ class GemmListSm90 final : public GemmListFamily {
   Status supports(const GemmProfile& kernel, const GemmListProblem& problem,
                   const DeviceModel& device) const override {
     const GemmProblem one = bounds_of(problem);
+    if (Status status = check_leading(kernel.traits, problem); !status) return status;
     if (Status status = gemm_supports(kernel.traits, one, device); !status) return status;
     if (gemm_sm90::has_plain_strides(kernel.traits.layouts, one)) return {};
     return gemm_sm90::check_maps(kernel.traits.layouts, one);
@@ -75,7 +76,7 @@ class GemmListSm90 final : public GemmListFamily {
     Step& making = launch.steps.at[0];
     auto& params = params_of<Params>(launch, making);
     params.makes_maps = true;
-    add_list(launch, problem, cluster_tile(tile_config(c)), params.list);
+    add_list(launch, problem, walked_tile(config), params.list);
     gemm_sm90::add_map_models(tile_config(c), problem.gemm, params, launch);
     launch.workspace_bytes = workspace(problem);
     launch.parts.add({"tensor maps", 0, launch.workspace_bytes});
@@ -90,6 +91,8 @@ class GemmListSm90 final : public GemmListFamily {
     making.grid = static_cast<unsigned>(std::min<std::int64_t>(blocks, controls.multiprocessors));
     add_multiplying(c, problem, controls, launch);
   }
+
+  Tile walked_tile(const void* config) const override { return cluster_tile(tile_config(config_of(config))); }
 
   GemmListParams params(const std::byte* image, const Step& step) const override {
     const auto& params = params_of<Params>(image, step);

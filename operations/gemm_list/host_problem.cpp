@@ -1,8 +1,10 @@
 #include "operations/gemm_list/host_problem.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/config_parts.hpp"
+#include "gemm/host.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/host_expression.hpp"
@@ -22,7 +24,8 @@ Status check_extent(int number, const char* name, int extent, int bound) {
                  (extent < 0 ? ", which is negative" : ", and the bound is " + std::to_string(bound)));
 }
 
-/// Checks the leading dimension of one matrix of a problem. @param bound the view's
+/// Checks the leading dimension of one matrix of a problem. @param bound the view's @param unit that the
+/// kernel needs: the promise of `leading_alignment` and the view's are multiples of it
 Status check_leading(int number, Operand name, int given, int line, int lines, long long bound, int unit) {
   if (lines <= 1 || line == 0) return {};
   const std::string wrong = "Operand `leading` is wrong" + at_problem(number) + "for " +
@@ -30,7 +33,28 @@ Status check_leading(int number, Operand name, int given, int line, int lines, l
   if (given < line) return invalid(wrong + ", and its lines have " + std::to_string(line) + " elements");
   if (given > bound) return invalid(wrong + ", and the view's is " + std::to_string(bound));
   if (given % unit == 0 || bound % unit != 0) return {};
-  return invalid(wrong + ", and the kernel needs a multiple of " + std::to_string(unit));
+  return invalid(wrong + ", and `leading_alignment` promises a multiple of " + std::to_string(unit));
+}
+
+/// The extents of a problem, as they were given.
+ListExtents given_extents(const ListParams& list, int number) {
+  const int* const row = list.sizes + static_cast<std::int64_t>(number) * list_extents;
+  return {row[0], row[1], row[2]};
+}
+
+/// Says that problems have other tiles than the host counted; or first, what is wrong with their extents.
+Status wrong_stretch(const GemmListParams& params, int first, int last, Tile tile, long long tiles,
+                     long long promised, int unit) {
+  for (int i = first; i < last; ++i) {
+    if (Status s = check_extents(params.gemm, i, given_extents(params.list, i), unit); !s) return s;
+  }
+  const bool is_one = last - first == 1;
+  const std::string where =
+      is_one ? at_problem(first) + "it has "
+             : " at problems " + std::to_string(first) + " to " + std::to_string(last - 1) + ": they have ";
+  return invalid("Operand `sizes` is wrong" + where + std::to_string(tiles) + " tiles of " +
+                 std::to_string(tile.m) + "x" + std::to_string(tile.n) + ", and `host_sizes` promised " +
+                 std::to_string(promised) + ", as `schedule` is host");
 }
 
 /// One problem of a list, as it is made and checked.
@@ -38,8 +62,7 @@ class Maker {
  public:
   Maker(const HostKernel& kernel, Alignment alignment, const GemmListParams& params, int unit, int number)
       : kernel_(kernel), alignment_(alignment), params_(params), unit_(unit), number_(number) {
-    const int* const row = params.list.sizes + static_cast<std::int64_t>(number) * list_extents;
-    given_ = {row[0], row[1], row[2]};
+    given_ = given_extents(params.list, number);
     own_ = in_units(clamped_extents(params.gemm, given_), unit);
     if (params.list.leading == nullptr) return;
     const int* const leading = params.list.leading + static_cast<std::int64_t>(number) * list_matrices;
@@ -54,7 +77,9 @@ class Maker {
   /// The extents and leading dimensions as they were given.
   Status check_sizes() const {
     if (Status s = check_extents(params_.gemm, number_, given_, unit_); !s) return s;
-    return params_.list.leading == nullptr || !has_elements() ? Status() : check_lines();
+    if (params_.list.leading == nullptr || !has_elements()) return {};
+    return check_lines({params_.gemm, params_.list, params_.gemm.c.data != nullptr, alignment_}, number_,
+                       own_, of_output(), leading_);
   }
 
   /// The GEMM of the problem.
@@ -92,25 +117,6 @@ class Maker {
  private:
   /// The extents of the output, and of C.
   ListExtents of_output() const { return unit_ > 1 ? with_half_columns(own_) : own_; }
-
-  Status check_lines() const {
-    const GemmParams& bounds = params_.gemm;
-    const auto check = [&](Operand name, ListMatrix which, const MatrixParams& matrix, int rows, int columns,
-                           int unit) {
-      const bool by_columns = is_by_columns(params_.list, which);
-      return check_leading(number_, name, leading_[static_cast<int>(which)], by_columns ? rows : columns,
-                           by_columns ? columns : rows, by_columns ? matrix.column_stride : matrix.row_stride,
-                           unit);
-    };
-    if (bounds.k > 0) {
-      if (Status s = check(Operand::a, ListMatrix::a, bounds.a, own_.m, own_.k, alignment_.a); !s) return s;
-      if (Status s = check(Operand::b, ListMatrix::b, bounds.b, own_.k, own_.n, alignment_.b); !s) return s;
-    }
-    if (bounds.c.data != nullptr) {
-      if (Status s = check(Operand::c, ListMatrix::c, bounds.c, own_.m, columns(), 1); !s) return s;
-    }
-    return check(Operand::out, ListMatrix::out, bounds.out, own_.m, columns(), 1);
-  }
 
   Status resolve(OperandScale& scale, Operand name) const {
     MatrixParams values = {scale.data, scale.line_stride, scale.k_stride, scale.batch_stride};
@@ -169,6 +175,47 @@ Status check_extents(const GemmParams& bounds, int number, const ListExtents& gi
   }
   // Where alpha is 0, K has no bound.
   return bounds.k > 0 ? check_extent(number, "K", given.k, bounds.k) : Status();
+}
+
+Status check_lines(const LeadingCheck& check, int number, const ListExtents& own, const ListExtents& output,
+                   const int* leading) {
+  const GemmParams& bounds = check.bounds;
+  const auto check_one = [&](Operand name, ListMatrix which, const MatrixParams& matrix, int rows,
+                             int columns, int unit) {
+    const bool by_columns = is_by_columns(check.list, which);
+    return check_leading(number, name, leading[static_cast<int>(which)], by_columns ? rows : columns,
+                         by_columns ? columns : rows, by_columns ? matrix.column_stride : matrix.row_stride,
+                         unit);
+  };
+  const Alignment unit = check.alignment;
+  if (bounds.k > 0) {
+    if (Status s = check_one(Operand::a, ListMatrix::a, bounds.a, own.m, own.k, unit.a); !s) return s;
+    if (Status s = check_one(Operand::b, ListMatrix::b, bounds.b, own.k, own.n, unit.b); !s) return s;
+  }
+  if (check.has_c) {
+    if (Status s = check_one(Operand::c, ListMatrix::c, bounds.c, output.m, output.n, 1); !s) return s;
+  }
+  return check_one(Operand::out, ListMatrix::out, bounds.out, output.m, output.n, 1);
+}
+
+Status check_stretches(const GemmListParams& params, Tile tile, int unit) {
+  const ListStretches& counted = params.list.stretches;
+  if (counted.problems == 0) return {};
+  long long promised_before = 0;
+  int first = 0;
+  for (const long long end : counted.ends) {
+    const int last = std::min(first + counted.problems, params.gemm.batch);
+    long long tiles = 0;
+    for (int i = first; i < last; ++i) {
+      const ListExtents own = in_units(clamped_extents(params.gemm, given_extents(params.list, i)), unit);
+      tiles += static_cast<long long>(tiles_along(own.m, tile.m)) * tiles_along(own.n, tile.n);
+    }
+    if (tiles != end - promised_before)
+      return wrong_stretch(params, first, last, tile, tiles, end - promised_before, unit);
+    promised_before = end;
+    first = last;
+  }
+  return {};
 }
 
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,

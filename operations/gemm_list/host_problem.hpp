@@ -26,6 +26,24 @@ struct ListedGemm {
 /// @param unit of gated pairs (pair_unit); 1: there are none
 Status check_extents(const GemmParams& bounds, int number, const ListExtents& given, int unit);
 
+/// What the leading dimensions of one problem are checked by.
+struct LeadingCheck {
+  const GemmParams& bounds;  ///< with the strides of the views
+  const ListParams& list;
+  bool has_c;
+  Alignment alignment;  ///< that a kernel needs of A and B
+};
+
+/// Ok where the leading dimensions of a problem are no less than its lines, no more than the view's, and
+/// multiples of what a kernel needs; otherwise invalid_arguments. A matrix of at most one line has any.
+/// @param own extents of the problem, and `output` of its output @param leading of a, b, c and out
+Status check_lines(const LeadingCheck& check, int number, const ListExtents& own, const ListExtents& output,
+                   const int* leading);
+
+/// Ok where the problems have as many tiles as the host counted of them (ListStretches); otherwise
+/// invalid_arguments that names the first that have not. @param unit as of check_extents
+Status check_stretches(const GemmListParams& params, Tile tile, int unit);
+
 /// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
 /// sense, unless these are to be clamped, or whose pointer is null or misaligned.
 /// @param expression null: the epilogue is the standard one @param unit as of check_extents

@@ -9,6 +9,7 @@
 #include "operations/gemm/host_expression.hpp"
 #include "operations/gemm/scale_support.hpp"
 #include "operations/gemm_list/executor.hpp"
+#include "operations/gemm_list/host_problem.hpp"
 #include "operations/gemm_list/problem.hpp"
 #include "quarry/tensor.hpp"
 
@@ -19,6 +20,11 @@ Status check_layout(Operand name, Layout expected, const ProblemOperand& operand
   if (operand.fits[static_cast<int>(expected)]) return {};
   return {StatusCode::unsupported, Reason::layout, name, static_cast<int>(expected),
           static_cast<int>(transposed(expected))};
+}
+
+/// Whether `sizes` have the tiles that the host counted, unless sizes that make no sense are to be clamped.
+Status check_promise(const GemmListParams& params, Tile tile, int unit) {
+  return params.list.clamp_host_sizes ? Status() : host::check_stretches(params, tile, unit);
 }
 
 }  // namespace
@@ -104,14 +110,18 @@ Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte*
   const Alignment alignment = {operands.a.alignment, operands.b.alignment};
   const Step& step = *kernel_step(launch);
   const GemmListParams params = family_of(row).params(image, step);
-  if (launch.expression == nullptr)
+  const Tile tile = family_of(row).walked_tile(row.entry_config);
+  if (launch.expression == nullptr) {
+    if (Status s = check_promise(params, tile, 1); !s) return s;
     return host::execute(host::host_kernel(row), alignment, params, launched_scales(row, launch, image));
+  }
   const host::GemmExpression expression = {launch.expression->expression.graph(),
                                            expression_params(image, step)};
   const expression::Pairs pairs = expression.graph.pairs;
   const int unit = pairs == expression::Pairs::none
                        ? 1
                        : pair_unit(pairs == expression::Pairs::eights, operands.b.layout, alignment.b);
+  if (Status s = check_promise(params, tile, unit); !s) return s;
   return host::execute(host::host_kernel(row), alignment, params, {}, &expression, unit);
 }
 

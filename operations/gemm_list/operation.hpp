@@ -34,7 +34,8 @@ struct TuningQuestion {
   std::uint32_t by_columns = 0;
   std::uint8_t has_leading = 0;
   std::uint8_t host_schedule = 0;
-  std::uint16_t unused = 0;
+  std::uint8_t leading_alignment = 0;
+  std::uint8_t unused = 0;
 };
 
 /// Everything of a list that a kernel may go by. Without padding: digested as bytes.
@@ -45,7 +46,7 @@ struct Question {
   std::uint8_t has_leading = 0;
   std::uint8_t knows_sizes = 0;
   std::uint8_t host_schedule = 0;
-  std::uint8_t unused = 0;
+  std::uint8_t leading_alignment = 0;
 };
 
 struct Rules {
@@ -87,7 +88,8 @@ struct Rules {
   static KnownExpression known_expression(const GemmListProblem& problem);
   /// @return 0: each problem of the list has an M of its own
   static std::int64_t tuning_question(const GemmListProblem& problem, TuningQuestion& question);
-  /// With the bounds as sizes where the host knows none, and packed leading dimensions where there are any.
+  /// With the bounds as sizes where the host knows none, and where there are leading dimensions, with lines
+  /// that are packed as far as their promised alignment allows.
   /// Empty for a list that is longer than a line of a log. @pre check(arguments)
   static std::string command_text(const GemmListArguments& arguments);
 

@@ -1,5 +1,7 @@
 #include "operations/gemm_list/problem.hpp"
 
+#include <bit>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -32,6 +34,9 @@ namespace detail::gemm_list {
 namespace {
 
 constexpr auto code = StatusCode::invalid_arguments;
+
+/// No kernel needs more elements.
+constexpr unsigned most_promise = 16;
 
 std::string operand_text(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
@@ -88,6 +93,10 @@ Status check_lines(const TensorView& view, Operand name) {
 
 Status check_leading(const GemmListArguments& args) {
   if (!args.leading) return {};
+  if (args.leading_alignment < 1) {
+    return invalid("`leading_alignment` is " + std::to_string(args.leading_alignment) +
+                   ": expected 1 or more elements");
+  }
   if (Status s = check_table(*args.leading, Operand::leading, args.out.extents[0], list_matrices); !s)
     return s;
   if (Status s = check_lines(args.a, Operand::a); !s) return s;
@@ -96,6 +105,27 @@ Status check_leading(const GemmListArguments& args) {
     if (Status s = check_lines(*args.c, Operand::c); !s) return s;
   }
   return check_lines(args.out, Operand::out);
+}
+
+/// Refuses sizes in host memory that are negative or past the bounds where they are a promise, unless sizes
+/// that make no sense are to be clamped.
+Status check_promised_sizes(const GemmListArguments& args) {
+  if (args.schedule != ListSchedule::host || args.clamp_host_sizes) return {};
+  constexpr const char* names[] = {"M", "N", "K"};
+  constexpr std::int64_t any = std::numeric_limits<std::int32_t>::max();
+  // Where alpha is 0, K has no bound.
+  const std::int64_t bounds[] = {rows(args.out), product_columns(args),
+                                 is_zero(args.epilogue.alpha) ? any : columns(args.a)};
+  for (std::size_t i = 0; i < args.host_sizes.size(); ++i) {
+    const std::size_t which = i % list_extents;
+    const std::int32_t extent = args.host_sizes[i];
+    if (extent >= 0 && extent <= bounds[which]) continue;
+    return invalid(
+        "`host_sizes` is wrong at problem " + std::to_string(i / list_extents) + ": its " + names[which] +
+        " is " + std::to_string(extent) +
+        (extent < 0 ? ", which is negative" : ", and the bound is " + std::to_string(bounds[which])));
+  }
+  return {};
 }
 
 Status check_host_sizes(const GemmListArguments& args) {
@@ -109,7 +139,8 @@ Status check_host_sizes(const GemmListArguments& args) {
     return invalid("`schedule` is host, and `host_sizes` is empty: expected " +
                    std::to_string(problems * list_extents) + " numbers, M, N and K of each problem");
   }
-  if (numbers == 0 || numbers == problems * list_extents) return {};
+  if (numbers == 0) return {};
+  if (numbers == problems * list_extents) return check_promised_sizes(args);
   return invalid("`host_sizes` has " + std::to_string(numbers) + " numbers: expected " +
                  std::to_string(problems * list_extents) + ", M, N and K of each problem");
 }
@@ -152,6 +183,12 @@ unsigned matrices_by_columns(const GemmListArguments& args, bool has_c) {
   };
   return bit(args.a, ListMatrix::a) | bit(args.b, ListMatrix::b) |
          (has_c ? bit(*args.c, ListMatrix::c) : 0U) | bit(args.out, ListMatrix::out);
+}
+
+/// The greatest power of two, up to 16, that leading dimensions are promised to be multiples of.
+std::uint8_t promised_alignment(const GemmListArguments& args) {
+  const auto promise = static_cast<unsigned>(args.leading_alignment) | most_promise;
+  return static_cast<std::uint8_t>(1U << std::countr_zero(promise));
 }
 
 /// The batch that the bounds make.
@@ -207,6 +244,7 @@ void describe(const GemmListArguments& args, GemmListProblem& problem) {
   problem = {};
   describe_bounds(args, problem.gemm);
   problem.has_leading = args.leading.has_value();
+  problem.leading_alignment = problem.has_leading ? promised_alignment(args) : 0;
   problem.host_sizes = args.host_sizes.empty() ? nullptr : args.host_sizes.data();
   problem.host_schedule = problem.host_sizes != nullptr && args.schedule == ListSchedule::host;
   problem.list = {.sizes = static_cast<const int*>(args.sizes.data),

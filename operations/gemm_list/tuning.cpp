@@ -81,7 +81,8 @@ Question Rules::question(const GemmListProblem& problem) {
           .by_columns = problem.list.by_columns,
           .has_leading = static_cast<std::uint8_t>(problem.has_leading),
           .knows_sizes = static_cast<std::uint8_t>(problem.host_sizes != nullptr),
-          .host_schedule = static_cast<std::uint8_t>(problem.host_schedule)};
+          .host_schedule = static_cast<std::uint8_t>(problem.host_schedule),
+          .leading_alignment = problem.leading_alignment};
 }
 
 std::int64_t Rules::tuning_question(const GemmListProblem& problem, TuningQuestion& question) {
@@ -91,7 +92,8 @@ std::int64_t Rules::tuning_question(const GemmListProblem& problem, TuningQuesti
               .sizes_low = static_cast<std::uint32_t>(sizes),
               .by_columns = problem.list.by_columns,
               .has_leading = static_cast<std::uint8_t>(problem.has_leading),
-              .host_schedule = static_cast<std::uint8_t>(problem.host_schedule)};
+              .host_schedule = static_cast<std::uint8_t>(problem.host_schedule),
+              .leading_alignment = problem.leading_alignment};
   const std::int64_t m = gemm::Rules::tuning_question(problem.gemm, question.bounds);
   question.bounds.m = static_cast<int>(m);
   return 0;
@@ -114,7 +116,10 @@ std::string Rules::command_text(const GemmListArguments& args) {
   words.matrix_of_list("out", out);
   if (args.a_scale) words.flag("a-scale", to_string(args.a_scale_granularity));
   if (args.b_scale) words.flag("b-scale", to_string(args.b_scale_granularity));
-  if (args.leading) words.flag("leading", "packed");
+  if (args.leading) {
+    words.flag("leading", "packed");
+    words.flag("leading-alignment", std::to_string(problem.leading_alignment));
+  }
   if (problem.host_schedule) words.flag("schedule", to_string(args.schedule));
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.expression) {

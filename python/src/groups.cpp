@@ -47,6 +47,7 @@ class GroupedGemm final : public OperationArguments {
 
 /// What a list of GEMMs has beside its operands and epilogue.
 struct ListChoices {
+  int leading_alignment;
   bool clamp_host_sizes;
   std::vector<std::int32_t> host_sizes;
   quarry::ListSchedule schedule;
@@ -62,6 +63,7 @@ class GemmList final : public OperationArguments {
     arguments_.out = keep(out, "out", true);
     arguments_.sizes = keep(sizes, "sizes");
     arguments_.leading = keep_if(leading, "leading");
+    arguments_.leading_alignment = choices.leading_alignment;
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.host_sizes = host_sizes_;
     arguments_.schedule = choices.schedule;
@@ -122,11 +124,12 @@ void bind_grouped(nb::module_& module) {
 void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
                nb::handle leading, nb::handle accumulator, nb::handle epilogue, bool clamp_host_sizes,
                nb::handle host_sizes, std::string_view schedule, nb::handle a_scale,
-               std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity) {
+               std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity,
+               int leading_alignment) {
   std::vector<std::int32_t> sizes_on_host;
   if (!host_sizes.is_none()) append_whole_numbers(host_sizes, "host_sizes", sizes_on_host);
   new (self) GemmList(a, b, out, sizes, leading, accumulator, epilogue,
-                      {clamp_host_sizes, std::move(sizes_on_host),
+                      {leading_alignment, clamp_host_sizes, std::move(sizes_on_host),
                        choice_of(quarry::parse_list_schedule(schedule), "schedule")},
                       {a_scale, a_granularity, b_scale, b_granularity});
 }
@@ -138,6 +141,8 @@ void bind_gemm_list(nb::module_& module) {
       "batches, whose extents are bounds.\n"
       "`sizes` are G x 3 numbers of Int32: M, N and K of each; `leading` G x 4: leading dimensions of A, B, "
       "C and out.\n"
+      "`leading_alignment` promises what those of A and B are multiples of, in elements: kernels that need "
+      "more refuse the list.\n"
       "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking. With "
       "schedule='host' "
       "they are a promise: tiles are counted at the launch.\n"
@@ -149,12 +154,13 @@ void bind_gemm_list(nb::module_& module) {
            nb::arg("host_sizes") = nb::none(), nb::arg("schedule") = "device",
            nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
            nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
+           nb::arg("leading_alignment") = 1,
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, leading: object = "
                    "None, accumulator_type: object = None, epilogue: EpilogueArguments | str | "
                    "collections.abc.Callable[..., object] | None = None, *, clamp_host_sizes: bool = False, "
                    "host_sizes: object = None, schedule: str = "
                    "'device', a_scale: object = None, a_scale_granularity: str = 'tensor', b_scale: object = "
-                   "None, b_scale_granularity: str = 'tensor') -> None"));
+                   "None, b_scale_granularity: str = 'tensor', leading_alignment: int = 1) -> None"));
   bind_product(list);
 }
 

@@ -33,6 +33,9 @@ class Lists(CommandTest):
             (LIST, "s8", "--out", "s32"),
             (LIST, "f16", "--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp"),
             (LIST, "f16", "--schedule", "host"),
+            ("64x40x33,1x1x1,70x8x104", "f16", "--leading", "packed"),
+            ("64x40x32,9x20x21", "f16", "--bounds", "64x40x64", "--leading", "packed", "--wrong-sizes", "clamp"),
+            ("64x40x32,9x20x21", "f16", "--bounds", "64x40x64", "--leading", "packed", "--leading-alignment", "8"),
             (LIST, "f16", "--bounds", "96x48x112", "--leading", "112:48:0:48,1:1:0:1,112:48:0:48,1:1:0:1,8:8:0:8"),
         ):
             with self.subTest(words=words):
@@ -69,6 +72,33 @@ class Lists(CommandTest):
         result = run_quarry("run", "gemm_list", LIST, "f16", "--sizes=64x40x33,-1x5x5,1x8x8,3x3x3,8x8x0", *HOST)
         self.assertEqual(result.status, 2)
         self.assertIn("Operand `sizes` is wrong at problem 1: its M is -1, which is negative", result.err + result.out)
+
+    def test_wrong_leading_dimensions_are_bad_input(self):
+        for words, message in (
+            (("4x4x4", "f16", "--leading", "3:4:4:4"), "Operand `leading` is wrong at problem 0: for a it is 3, and its lines have 4 elements"),
+            (("4x4x4,2x3x4", "f32", "--leading", "4:4:0:4,4:3:0:5"), "Operand `leading` is wrong at problem 1: for out it is 5, and the view's is 4"),
+            (("4x4x4", "f16", "--leading-alignment", "8"), "--leading-alignment: there is no --leading"),
+            (("4x4x4", "f16", "--leading", "packed", "--leading-alignment", "0"), "--leading-alignment"),
+        ):
+            with self.subTest(words=words):
+                result = run_quarry("run", "gemm_list", *words, *HOST)
+                self.assertEqual(result.status, 2)
+                self.assertIn(message, result.err + result.out)
+                self.assertNotIn("FAILED", result.err + result.out)
+        self.assertIn("right", self.quarry("run", "gemm_list", "4x4x4", "f16", "--leading", "3:4:4:4", "--wrong-sizes", "clamp", *HOST).out)
+
+    def test_aligned_kernels_take_leading_dimensions_that_keep_their_alignment(self):
+        def first(*words):
+            return self.quarry("find", "gemm_list", "8*512x1024x2048,64x64x64", "bf16", "--device-model", "h200", "--limit", "1", "--format", "names", *words).out
+        self.assertIn("gemm_list_sm90", first("--leading", "packed"))
+        self.assertNotIn("a8x8", first("--leading", "packed", "--leading-alignment", "4"))
+        self.assertNotIn("a8x8", first("--leading", "8*2048:1024:0:1024,65:64:0:64"))
+
+    def test_a_broken_promise_is_refused_on_the_host(self):
+        words = ("run", "gemm_list", "64x40x32,9x20x21", "f16", "--bounds", "64x40x64", "--leading", "32:40:0:40,21:24:0:20", "--leading-alignment", "8", *HOST)
+        result = run_quarry(*words, "--where", "a.alignment == 8")
+        self.assertEqual(result.status, 1)
+        self.assertIn("problem 1: for a it is 21, and `leading_alignment` promises a multiple of 8", result.err + result.out)
 
     def test_gated_pairs_are_of_each_problem(self):
         pairs = ("--epilogue", "out = silu(gate(sum) + bias) * up(sum)", "--with", "bias=f32:per_column", "--of-each", "bias")

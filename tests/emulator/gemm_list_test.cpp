@@ -193,6 +193,7 @@ TEST_CASE("a count of other sizes touches nothing outside of the bounds, and end
     const lab::gemm_list::Problem problem = counted(sizes);
     GemmListArguments args = lab::gemm_list::Lab::arguments(problem);
     args.host_sizes = numbers;
+    args.clamp_host_sizes = true;  // a device does not compare them with `sizes`
     auto operands = operands_of(problem, args, random());
     REQUIRE(operands);
     REQUIRE(run(*kernel, *operands, random(), static_cast<unsigned>(1 + random() % 5)) == "");

@@ -30,7 +30,7 @@ void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input
     arguments.expression = draw_expression(arguments.out, arguments.tensors, input);
     return;
   }
-  switch (kind % 17) {
+  switch (kind % 18) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -49,6 +49,7 @@ void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input
     case 13: arguments.a_scale_granularity = input.word<ScaleGranularity>(); break;
     case 14: change(arguments.b_scale, scales, input); break;
     case 15: arguments.b_scale_granularity = input.word<ScaleGranularity>(); break;
+    case 16: arguments.leading_alignment = static_cast<int>(input.number()); break;
     default: change(sizes, input); break;
   }
 }

@@ -67,6 +67,8 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
         "2");
   CHECK(sentence(Reason::leading_alignment, Operand::a, 8, 36) ==
         "Operand `a` is misaligned: expected a leading dimension that is a multiple of 8 elements, got 36");
+  CHECK(sentence(Reason::leading_alignment, Operand::leading, 8, 4) ==
+        "`leading_alignment` promises too little: expected a multiple of 8 elements, got 4");
   CHECK(sentence(Reason::batch_alignment, Operand::b, 8, 1156) ==
         "Operand `b` is misaligned: expected a batch stride that is a multiple of 8 elements, got 1156");
   CHECK(sentence(Reason::tag, Operand::c, number(LayoutTag::column_interleaved32),

@@ -201,6 +201,31 @@ class Lists(unittest.TestCase):
                     reference[i, :m, :n] = 2 * (a[i, :m, :k].astype("float64") @ b[i, :k, :n].astype("float64"))
                 self.assertLessEqual(relative_error(out, reference), TOLERANCES[dtype])
 
+    def test_leading_dimensions_promise_what_they_are_multiples_of(self):
+        rng = numpy.random.default_rng()
+        a, b = (rng.integers(-2, 3, (2, 64, 64)).astype("float32") for _ in range(2))
+        sizes = numpy.array([[64, 64, 64], [9, 20, 21]], "int32")
+        for promise, of_a, of_b in ((1, 21, 20), (4, 24, 20), (8, 24, 24)):
+            leading = numpy.array([[64, 64, 0, 64], [of_a, of_b, 0, 20]], "int32")
+            out = numpy.zeros((2, 64, 64), "float32")
+            args = quarry.GemmListArguments(a, b, out, sizes, leading, leading_alignment=promise)
+            quarry.get_kernels(args)[0].run(args)
+            rows = numpy.lib.stride_tricks.as_strided(a[1], (9, 21), (4 * of_a, 4))
+            columns = numpy.lib.stride_tricks.as_strided(b[1], (21, 20), (4 * of_b, 4))
+            self.assertTrue(numpy.array_equal(out[1].ravel()[:180].reshape(9, 20), rows @ columns))
+            aligned = quarry.GemmListArguments(*(x.astype("float16") for x in (a, b)), out, sizes, leading, leading_alignment=promise)
+            self.assertEqual(any("_a8x8" in kernel.name for kernel in quarry.get_kernels(aligned)), promise == 8)
+        with self.assertRaisesRegex(quarry.Error, "`leading_alignment` is 0: expected 1 or more"):
+            quarry.get_kernels(quarry.GemmListArguments(a, b, out, sizes, leading, leading_alignment=0))
+
+    def test_sizes_that_the_host_counts_are_a_promise(self):
+        a, b, out = (numpy.ones(extents, "float32") for extents in ((2, 6, 8), (2, 8, 5), (2, 6, 5)))
+        sizes = numpy.array([[6, 5, 8], [3, 2, 1]], "int32")
+        for promised, message in ((-5, "problem 0: its M is -5, which is negative"), (999, "problem 0: its M is 999, and the bound is 6"), (0, "`host_sizes` promised 0")):
+            args = quarry.GemmListArguments(a, b, out, sizes, host_sizes=[promised] * 6, schedule="host")
+            with self.subTest(promised=promised), self.assertRaisesRegex(quarry.Error, message):
+                quarry.get_kernels(args)[0].run(args)
+
     def test_an_expression_has_tensors_of_each_problem(self):
         rng = numpy.random.default_rng()
         a, b, bias, x = (rng.random(extents, "float32") for extents in ((2, 6, 5), (2, 5, 4), (2, 1, 4), (2, 6, 4)))

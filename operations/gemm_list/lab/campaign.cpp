@@ -55,17 +55,17 @@ Problem random_shape(double cost, Dice& dice) {
 }
 
 /// Leading dimensions for matrices of a view: its own, or where there is no padding between its lines, any
-/// that fit and keep its alignment.
+/// that fit, and that keep its alignment if that is promised.
 class LeadingOf {
  public:
-  explicit LeadingOf(const TensorView& view) {
+  LeadingOf(const TensorView& view, bool keeps_alignment) {
     const bool by_columns = detail::gemm_list::is_by_columns(view);
     const std::int64_t columns = view.extents[view.rank - 1U];
     const std::int64_t rows = view.extents[view.rank - 2U];
     by_columns_ = by_columns;
     bound_ = view.strides[by_columns ? view.rank - 1U : view.rank - 2U];
     is_packed_ = bound_ == (by_columns ? rows : columns);
-    while (unit_ < 16 && bound_ % (2 * unit_) == 0) unit_ *= 2;
+    while (keeps_alignment && unit_ < 16 && bound_ % (2 * unit_) == 0) unit_ *= 2;
   }
 
   /// The view's own.
@@ -87,12 +87,14 @@ class LeadingOf {
   std::int64_t unit_ = 1;
 };
 
-void draw_leading(Problem& p, const GemmListArguments& args, const DrawnEpilogue& drawn, Dice& dice) {
+/// @param is_promised what the leading dimensions of A and B keep will be promised
+void draw_leading(Problem& p, const GemmListArguments& args, const DrawnEpilogue& drawn, bool is_promised,
+                  Dice& dice) {
   const bool in_place = drawn.in_place;
-  const LeadingOf a(args.a);
-  const LeadingOf b(args.b);
-  const LeadingOf out(args.out);
-  const LeadingOf c(args.c && !in_place ? *args.c : args.out);
+  const LeadingOf a(args.a, is_promised);
+  const LeadingOf b(args.b, is_promised);
+  const LeadingOf out(args.out, is_promised);
+  const LeadingOf c(args.c && !in_place ? *args.c : args.out, is_promised);
   for (std::size_t i = 0; i < p.sizes.size(); ++i) {
     const ListExtents own = p.own(i);
     const bool is_spoiled = p.clamp_host_sizes;
@@ -168,7 +170,8 @@ void double_columns(Problem& p, bool eights, Dice& dice) {
 
 std::string described(const GemmListArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   std::string text = "within " + list_text({p.bounds}) + ": " + list_text(p.sizes);
-  if (!p.leading.empty()) text += ", leading " + leading_text(p.leading);
+  if (!p.leading.empty())
+    text += ", leading " + leading_text(p.leading) + " (of " + std::to_string(args.leading_alignment) + ")";
   return text + lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
          c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
          expression_described(args.expression, args.tensors);
@@ -250,8 +253,10 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.c = drawn.c;
   args.epilogue = drawn.epilogue;
   if (p.count() > 0 && dice.one_in(2)) {
-    draw_leading(p, args, drawn, dice);
+    const bool is_promised = dice.one_in(2);
+    draw_leading(p, args, drawn, is_promised, dice);
     args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});
+    if (is_promised) args.leading_alignment = kept_alignment(p, args);
   }
   if (dice.one_in(2)) args.host_sizes = kept_sizes(p.sizes);
   if (!args.host_sizes.empty() && dice.one_in(2)) args.schedule = ListSchedule::host;

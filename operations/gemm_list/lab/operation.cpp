@@ -21,6 +21,10 @@ constexpr Setting own_settings[] = {
     {"sizes", "LIST|FILE", "Sizes that the operand holds instead of the shape's, sensible or not"},
     {"leading", "packed|LIST",
      "Leading dimensions of each problem, A:B:C:OUT,...; packed: of lines without padding"},
+    {"leading-alignment", "N",
+     "What the leading dimensions of A and B are promised to be multiples of (the most that they are, up to "
+     "16); "
+     "packed lines are padded to such multiples"},
     {"schedule", "device|host", "Where tiles are counted: in the kernel, or at the launch (device)"},
     {"wrong-sizes", "refuse|clamp", "What the host executor does with sizes that make no sense (refuse)"},
     {"accumulator", "TYPE",

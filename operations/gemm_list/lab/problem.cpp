@@ -10,6 +10,7 @@
 #include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
+#include "operations/gemm_list/problem.hpp"
 
 namespace quarry::lab::gemm_list {
 namespace {
@@ -68,6 +69,12 @@ Status read_sizes(std::string_view shape, SettingReader& reader, Problem& proble
 }
 
 Status read_leading(SettingReader& reader, Problem& problem) {
+  const auto promise = reader.read("leading-alignment", [](std::string_view text) {
+    return parse_integer("value", text, 1, std::numeric_limits<std::int32_t>::max());
+  });
+  if (promise) problem.leading_alignment = static_cast<int>(*promise);
+  if (problem.leading_alignment && reader.text("leading").empty())
+    return wrong("--leading-alignment: there is no --leading");
   if (reader.text("leading") == "packed") {
     problem.leading = packed_leading(problem);
     return {};
@@ -96,6 +103,26 @@ Status check_sizes(const Problem& p) {
   for (std::size_t i = 0; i < p.sizes.size(); ++i) {
     if (Status s = host::check_extents(most_of(p), static_cast<int>(i), p.sizes[i], p.pair_unit()); !s)
       return s;
+  }
+  return {};
+}
+
+/// The same of leading dimensions. What a kernel needs of them is not looked at.
+Status check_leading(const Problem& p) {
+  if (p.clamp_host_sizes || p.leading.empty()) return {};
+  GemmListProblem problem;
+  detail::gemm_list::describe(Lab::arguments(p), problem);
+  GemmParams bounds = most_of(p);
+  bounds.a = problem.gemm.a.matrix;
+  bounds.b = problem.gemm.b.matrix;
+  bounds.c = problem.gemm.c.matrix;
+  bounds.out = problem.gemm.out.matrix;
+  const host::LeadingCheck check = {bounds, problem.list, problem.gemm.has_c, {1, 1}};
+  for (std::size_t i = 0; i < p.leading.size(); ++i) {
+    const ListExtents own = p.own(i);
+    if (own.m == 0 || own.n == 0) continue;
+    const auto number = static_cast<int>(i);
+    if (Status s = host::check_lines(check, number, own, p.own_output(i), p.leading[i].data()); !s) return s;
   }
   return {};
 }
@@ -164,6 +191,7 @@ GemmListArguments Lab::arguments(const Problem& p) {
   args.accumulator = p.accumulator;
   args.epilogue = epilogue_of(p.epilogue, output, p.compute());
   args.host_sizes = kept_sizes(p.sizes);
+  args.leading_alignment = p.leading_alignment.value_or(kept_alignment(p, args));
   add_expression(p, args);
   return args;
 }
@@ -188,6 +216,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   if (!reader.status()) return reader.status();
   if (Status s = read_leading(reader, problem); !s) return s;
   if (Status s = check_sizes(problem); !s) return s;
+  if (Status s = check_leading(problem); !s) return s;
   return problem;
 }
 
@@ -199,6 +228,7 @@ std::string Lab::command_text(const Problem& p) {
   if (!is_same({bounds_of(list)}, {p.bounds})) text += flag_text("bounds", list_text({p.bounds}));
   if (!is_same(list, p.sizes)) text += flag_text("sizes", list_text(p.sizes));
   if (!p.leading.empty()) text += flag_text("leading", leading_text(p.leading));
+  if (p.leading_alignment) text += flag_text("leading-alignment", std::to_string(*p.leading_alignment));
   text += flag_text("a", operand_text(p.a)) + flag_text("b", operand_text(p.b)) + c_text(p.epilogue) +
           flag_text("out", operand_text(p.out));
   if (p.clamp_host_sizes) text += flag_text("wrong-sizes", "clamp");

@@ -26,6 +26,8 @@ struct Problem {
   ListExtents bounds = {};
   /// One for each problem; empty: the operands' strides hold.
   std::vector<Leading> leading;
+  /// What `leading` is promised to keep; nothing: the most that its numbers do.
+  std::optional<int> leading_alignment = {};
   bool clamp_host_sizes = false;
   ListSchedule schedule = ListSchedule::device;
   /// Arrays of pointers, unless they have a batch stride or are shared.

@@ -112,12 +112,14 @@ void draw_leading(Problem& problem, const KernelMetadata& kernel, bool is_spoile
     return spec.layout == Layout::row ? columns : rows;
   };
   const ListExtents& most = problem.bounds;
+  // One number is promised of both.
+  const int unit = std::max(kernel.operands.a.alignment, kernel.operands.b.alignment);
   const OperandSpec c = problem.epilogue.c.value_or(problem.out);
   for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
     const ListExtents own = problem.own(i);
     Leading& row = problem.leading.emplace_back();
-    row[0] = leading(problem.a, own.m, own.k, bound(problem.a, most.m, most.k), kernel.operands.a.alignment);
-    row[1] = leading(problem.b, own.k, own.n, bound(problem.b, most.k, most.n), kernel.operands.b.alignment);
+    row[0] = leading(problem.a, own.m, own.k, bound(problem.a, most.m, most.k), unit);
+    row[1] = leading(problem.b, own.k, own.n, bound(problem.b, most.k, most.n), unit);
     row[2] = leading(c, own.m, own.n, bound(c, most.m, most.n), 1);
     const int bound_of_out = bound(problem.out, most.m, problem.output_columns());
     row[3] = leading(problem.out, own.m, problem.own_output(i).n, bound_of_out, 1);

@@ -116,6 +116,14 @@ std::optional<bool> refuses_expression(const std::string& message, const KernelM
   return std::nullopt;
 }
 
+/// Whether leading dimensions need not keep the alignment that a kernel needs of A or B.
+bool promises_too_little(const GemmListArguments& args, const OperandsMetadata& kernel) {
+  const auto lacks = [&](const OperandMetadata& needed) {
+    return args.leading_alignment % needed.alignment != 0;
+  };
+  return args.leading && (lacks(kernel.a) || lacks(kernel.b));
+}
+
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListArguments& args,
              const DeviceModel& device) {
@@ -131,6 +139,8 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListA
       return device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc);
     case Reason::pointer_alignment:
     case Reason::leading_alignment:
+      if (name == Operand::leading) return promises_too_little(args, o);
+      [[fallthrough]];
     case Reason::batch_alignment:
     case Reason::overlapping_stride:
       return has_fault(status.reason(), is_a ? args.a : args.b, is_a ? o.a : o.b);
@@ -167,10 +177,11 @@ std::string fault_of_empty_answer(const Status& status, const GemmListArguments&
     }
     case StatusCode::unsupported:
     case StatusCode::filtered_out: {
-      const bool named = holds(message, "Operand `") || holds(message, "The filter") ||
-                         holds(message, "Accumulator is") || holds(message, "The expression is") ||
-                         holds(message, "Groups of 128 columns") || holds(message, "Tiles of ") ||
-                         holds(message, "machine code") || holds(message, "The device is");
+      const bool named = holds(message, "Operand `") || holds(message, "`leading_alignment`") ||
+                         holds(message, "The filter") || holds(message, "Accumulator is") ||
+                         holds(message, "The expression is") || holds(message, "Groups of 128 columns") ||
+                         holds(message, "Tiles of ") || holds(message, "machine code") ||
+                         holds(message, "The device is");
       return named ? "" : "the message names no cause: " + message;
     }
     default: return "answered with another code: " + message;

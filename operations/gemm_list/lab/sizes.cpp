@@ -5,12 +5,14 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
 #include "operations/common/problem_words.hpp"
+#include "operations/gemm_list/problem.hpp"
 
 namespace quarry::lab::gemm_list {
 namespace {
@@ -106,6 +108,17 @@ Result<std::vector<ListExtents>> parse_problems(std::string_view text) {
   return list;
 }
 
+/// The lines of a matrix that leading dimensions lead over.
+struct Lines {
+  bool by_columns;
+  std::int64_t apart;
+};
+
+Lines lines_of(const TensorView& view) {
+  const bool by_columns = detail::gemm_list::is_by_columns(view);
+  return {by_columns, view.strides[view.rank - (by_columns ? 1U : 2U)]};
+}
+
 }  // namespace
 
 Result<std::vector<ListExtents>> parse_list(std::string_view text) {
@@ -163,14 +176,40 @@ std::vector<Leading> packed_leading(const Problem& p) {
   const auto line = [](const OperandSpec& spec, int rows, int columns) {
     return std::max(spec.layout == Layout::row ? columns : rows, 1);
   };
+  const int unit = p.leading_alignment.value_or(1);
+  const auto whole = [&](int own, const OperandSpec& spec, int rows, int columns) {
+    const std::int64_t most = lines_of(view_of(spec, p.count(), rows, columns)).apart;
+    const std::int64_t rounded = (std::int64_t{own} + unit - 1) / unit * unit;
+    return rounded <= most ? static_cast<int>(rounded) : own;
+  };
+  const ListExtents& most = p.bounds;
   std::vector<Leading> all;
   for (std::size_t i = 0; i < p.sizes.size(); ++i) {
     const ListExtents own = p.own(i);
     const int columns = p.own_output(i).n;
-    all.push_back({line(p.a, own.m, own.k), line(p.b, own.k, own.n),
+    all.push_back({whole(line(p.a, own.m, own.k), p.a, most.m, most.k),
+                   whole(line(p.b, own.k, own.n), p.b, most.k, most.n),
                    line(p.epilogue.c.value_or(p.out), own.m, columns), line(p.out, own.m, columns)});
   }
   return all;
+}
+
+int kept_alignment(const Problem& p, const GemmListArguments& args) {
+  constexpr std::int64_t most = 16;
+  std::int64_t kept = most;
+  const auto keep = [&](const TensorView& view, int given, int rows, int columns) {
+    const Lines lines = lines_of(view);
+    const int line = lines.by_columns ? rows : columns;
+    const int count = lines.by_columns ? columns : rows;
+    if (line > 0 && count > 1) kept = std::gcd(kept, clamped_leading(given, line, lines.apart, 1));
+  };
+  for (std::size_t i = 0; i < p.leading.size(); ++i) {
+    const ListExtents own = p.own(i);
+    if (own.m == 0 || own.n == 0) continue;
+    keep(args.a, p.leading[i][0], own.m, own.k);
+    keep(args.b, p.leading[i][1], own.k, own.n);
+  }
+  return static_cast<int>(kept);
 }
 
 void draw_sizes(Problem& problem, std::int64_t count, Dice& dice) {

@@ -24,8 +24,13 @@ std::string leading_text(const std::vector<Leading>& leading);
 /// The least extents that all problems keep to.
 ListExtents bounds_of(const std::vector<ListExtents>& list);
 
-/// Packed lines for each problem: as many elements as they have.
+/// Packed lines for each problem: as many elements as they have, and in A and B as many more as make a
+/// multiple of the promise of `leading_alignment`, if there is one and the operands' lines are as long.
 std::vector<Leading> packed_leading(const Problem& problem);
+
+/// The greatest power of two, up to 16, that the leading dimensions of a problem's A and B keep in all
+/// matrices of more than one line, after they were clamped. @param arguments of the problem
+int kept_alignment(const Problem& problem, const GemmListArguments& arguments);
 
 /// Fills the sizes of a problem of `count` problems, whose bounds are known: some without rows, columns or K,
 /// some as large as the bounds.

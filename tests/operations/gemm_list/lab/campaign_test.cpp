@@ -21,8 +21,8 @@ std::vector<Kernel> list_kernels() { return get_kernels(*Filter::parse("operatio
 TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
   const auto source = lab::gemm_list::Lab::campaign(list_kernels(), 1e8);
   std::set<std::string> types;
-  int wrong = 0, empty = 0, leading = 0, invalid = 0, in_place = 0, arrays = 0, without_problems = 0,
-      gated = 0;
+  int wrong = 0, empty = 0, leading = 0, promised = 0, invalid = 0, in_place = 0, arrays = 0,
+      without_problems = 0, gated = 0;
   for (int i = 0; i < draws; ++i) {
     const lab::DrawnProblem drawn = source->draw(static_cast<std::uint64_t>(i));
     const auto& args = drawn.arguments.as<GemmListArguments>();
@@ -52,6 +52,7 @@ TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
     empty += has_empty;
     gated += is_gated;
     leading += args.leading.has_value();
+    promised += args.leading && args.leading_alignment > 1;
     in_place += !drawn.in_place.empty();
     arrays += args.out.is_pointer_array;
     without_problems += args.out.extents[0] == 0;
@@ -60,6 +61,8 @@ TEST_CASE("a campaign draws lists of all kinds", "[campaign]") {
   CHECK(wrong > draws / 20);
   CHECK(empty > draws / 4);
   CHECK(leading > draws / 10);
+  CHECK(promised > draws / 50);
+  CHECK(promised < leading);
   CHECK(in_place > draws / 50);
   CHECK(arrays > draws / 5);
   CHECK(gated > draws / 100);

@@ -3,7 +3,10 @@
 
 #include <fstream>
 
+#include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
+#include "lab/tune/problem_lines.hpp"
+#include "operations/gemm_list/lab/operation.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
 
@@ -38,6 +41,30 @@ TEST_CASE("leading dimensions are read and written back", "[gemm_list]") {
   for (const char* const text :
        {"1:2:3", "1:2:3:4:5", "a", "1;2;3;4", "0*1:2:3:4", "*1:2:3:4", "99999999*1:2:3:4"})
     CHECK(parse_leading(text).status().code() == StatusCode::parse_error);
+}
+
+TEST_CASE("what leading dimensions keep is found, and packed lines keep what is promised", "[gemm_list]") {
+  const auto problem_of = [](const std::string& flags) {
+    const auto read = lab::parse_command_text("gemm_list 64x40x48,1x1x1,9x20x24,3x3x0 --a f16 " + flags);
+    INFO(read.status().message());
+    REQUIRE(read);
+    return read->as<Problem>();
+  };
+  const auto kept = [&](const std::string& flags) {
+    return Lab::arguments(problem_of("--bounds 64x64x64 " + flags)).leading_alignment;
+  };
+  CHECK(kept("") == 16);
+  CHECK(kept("--leading packed") == 4);  // lines of 20
+  CHECK(kept("--leading packed --leading-alignment 12") == 12);
+  CHECK(kept("--leading 64:64:0:40,1:1:0:1,24:24:0:20,1:7:0:3") == 8);
+  CHECK(kept("--leading 64:64:0:40,1:1:0:1,25:24:0:20,1:7:0:3") == 1);
+  CHECK(kept("--leading 64:64:0:40,1:1:0:1,99:16:0:20,1:7:0:3 --wrong-sizes clamp") == 4);
+  const auto packed = [&](const std::string& flags) {
+    return leading_text(problem_of("--leading packed " + flags).leading);
+  };
+  CHECK(packed("") == "48:40:40:40,1:1:1:1,24:20:20:20,1:3:3:3");
+  CHECK(packed("--leading-alignment 8") == "48:40:40:40,8:8:1:1,24:24:20:20,8:8:3:3");
+  CHECK(packed("--leading-alignment 32 --bounds 64x40x64") == "64:40:40:40,32:32:1:1,32:32:20:20,32:32:3:3");
 }
 
 TEST_CASE("drawn sizes keep to the bounds until they are spoiled", "[gemm_list]") {
