@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "quarry/tensor.hpp"
 
@@ -28,6 +29,38 @@ std::string type_names() {
     text.append(text.empty() ? "" : is_last ? " or " : ", ").append(info.name);
   }
   return text;
+}
+
+/// The name of any type of DLPack in other libraries: "int64", "bool", "complex64".
+std::string type_word(int code, int bits) {
+  struct Word {
+    int code;
+    std::string_view text;
+    int bits = 0;  ///< 0: the code has several types, whose names end with the bits
+  };
+  static constexpr Word words[] = {{0, "int"},
+                                   {1, "uint"},
+                                   {2, "float"},
+                                   {4, "bfloat"},
+                                   {5, "complex"},
+                                   {6, "bool", 8},
+                                   {7, "float8_e3m4", 8},
+                                   {8, "float8_e4m3", 8},
+                                   {9, "float8_e4m3b11fnuz", 8},
+                                   {10, "float8_e4m3fn", 8},
+                                   {11, "float8_e4m3fnuz", 8},
+                                   {12, "float8_e5m2", 8},
+                                   {13, "float8_e5m2fnuz", 8},
+                                   {14, "float8_e8m0fnu", 8},
+                                   {15, "float6_e2m3fn", 6},
+                                   {16, "float6_e3m2fn", 6},
+                                   {17, "float4_e2m1fn", 4}};
+  for (const Word& word : words) {
+    if (word.code != code) continue;
+    if (word.bits == 0) return std::string(word.text) + std::to_string(bits);
+    if (word.bits == bits) return std::string(word.text);
+  }
+  return "type code " + std::to_string(code) + " with " + std::to_string(bits) + " bits";
 }
 
 std::optional<MemoryKind> memory_of(int device_type) {
@@ -63,9 +96,7 @@ Status check(const DlpackFields& tensor) {
   }
   if (tensor.type_lanes != 1) return refused("1 lane", std::to_string(tensor.type_lanes) + " lanes");
   if (!dtype_of(tensor.type_code, tensor.type_bits)) {
-    return refused(
-        "the type code and bits of " + type_names(),
-        "code " + std::to_string(tensor.type_code) + " with " + std::to_string(tensor.type_bits) + " bits");
+    return refused("elements of " + type_names(), type_word(tensor.type_code, tensor.type_bits));
   }
   const auto memory = memory_of(tensor.device_type);
   if (!memory) {

@@ -90,8 +90,9 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
               "blocks of " + word(detail::granularity_words, got)};
     default: {
       const std::string output = "`" + std::string(to_string(static_cast<Operand>(got))) + "`";
-      const std::string exception = expected != 0 ? ", or exactly the memory of " + output : "";
-      return {operand + " overlaps " + output, "memory of its own" + exception, "a part of it"};
+      if (expected == 0) return {operand + " overlaps " + output, "memory of its own", "memory of " + output};
+      return {operand + " overlaps " + output, "memory of its own, or exactly the memory of " + output,
+              "a part of it"};
     }
   }
 }

@@ -113,7 +113,7 @@ enum class Reason : std::uint8_t {
   missing,             ///< the operand is required and absent
   mixed_devices,       ///< expected, got: devices; or both the first operand, whose device differs
   array_place,         ///< the operand's array of pointers lies in host memory, other operands on a device
-  output_overlap,      ///< got: the output (Operand) it overlaps; expected: 1 if inputs may be exactly that
+  output_overlap,      ///< got: the output (Operand) it overlaps; expected: 1 if it may be exactly that
   compute_capability,  ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
   shared_memory,       ///< expected: bytes the kernel needs; got: bytes a block may have
   mode,                ///< got: Mode that the kernel does not permit

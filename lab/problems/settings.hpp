@@ -72,9 +72,9 @@ class SettingReader {
   std::optional<double> number(std::string_view name) {
     return read(name, [](std::string_view text) { return parse_number("value", text); });
   }
-  /// From 1 to `most`.
-  std::optional<std::int64_t> integer(std::string_view name, std::int64_t most) {
-    return read(name, [most](std::string_view text) { return parse_integer("value", text, 1, most); });
+  /// From `least` to `most`.
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t most, std::int64_t least = 1) {
+    return read(name, [=](std::string_view text) { return parse_integer("value", text, least, most); });
   }
 
   /// Makes a failure of a setting known.

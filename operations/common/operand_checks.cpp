@@ -35,7 +35,7 @@ Status check_overlap(const OperandRef& other, const OperandRef& output) {
   const bool is_out = output.name == Operand::out;
   if (is_out && other.may_be_out && is_in_place(*other.view, *output.view)) return {};
   if (!may_overlap(*other.view, *output.view)) return {};
-  return output_overlap(other.name, output.name);
+  return output_overlap(other.name, other.may_be_out, output.name);
 }
 
 [[gnu::noinline, gnu::cold]] Status unknown_memory(Operand name) {
@@ -55,9 +55,9 @@ bool is_in_place(const TensorView& input, const TensorView& out) {
   return true;
 }
 
-Status output_overlap(Operand operand, Operand output) {
-  const int may_be_out = output == Operand::out ? 1 : 0;
-  return {StatusCode::invalid_arguments, Reason::output_overlap, operand, may_be_out,
+Status output_overlap(Operand operand, bool may_be_out, Operand output) {
+  const int may_be_that = may_be_out && output == Operand::out ? 1 : 0;
+  return {StatusCode::invalid_arguments, Reason::output_overlap, operand, may_be_that,
           static_cast<int>(output)};
 }
 

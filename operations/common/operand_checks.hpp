@@ -20,7 +20,8 @@ Status check_overlaps(const OperandList& operands);
 bool is_in_place(const TensorView& input, const TensorView& out);
 
 /// The refusal of an operand whose memory overlaps an output's.
-Status output_overlap(Operand operand, Operand output);
+/// @param may_be_out whether the operand could be `out` itself (OperandRef::may_be_out)
+Status output_overlap(Operand operand, bool may_be_out, Operand output);
 
 /// Ok when every operand that a run touches has data; null_data naming the first other one. @pre the output
 /// has elements

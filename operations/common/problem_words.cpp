@@ -26,9 +26,6 @@ std::size_t alignment_of(const TensorView& view) {
   return static_cast<std::size_t>(address & (~address + 1));
 }
 
-/// Entries of the batch that an output is; 0: it is one matrix.
-std::int64_t batch_of(const TensorView& out) { return out.rank == 3 ? out.extents[0] : 0; }
-
 /// How the lines of a matrix lie.
 struct Lines {
   std::string_view layout = "row";
@@ -96,14 +93,12 @@ std::string ProblemWords::lines_text(const TensorView& view) {
   return spec + alignment_text(view);
 }
 
-void ProblemWords::matrix(std::string_view name, const TensorView& view, std::int64_t batch) {
-  // The flag of a batch says 1 or more.
-  if (view.rank == 3 && view.extents[0] == 0) refuse();
+void ProblemWords::matrix(std::string_view name, const TensorView& view, bool in_batch) {
   std::string spec = lines_text(view);
   const Lines lines = lines_of(view);
   if (view.is_pointer_array) {
     spec += ":array";
-  } else if (batch > 0 && view.rank == 2) {
+  } else if (in_batch && view.rank == 2) {
     spec += ":shared";
   } else if (view.rank == 3 && view.strides[0] != lines.ld * std::max<std::int64_t>(lines.count, 1)) {
     spec += ":stride=" + std::to_string(view.strides[0]);
@@ -123,7 +118,7 @@ void ProblemWords::matrix_of_list(std::string_view name, const TensorView& view)
 
 void ProblemWords::matrix_beside(std::string_view name, const TensorView& view, const TensorView& out) {
   if (is_output(view, out)) return flag(name, "out");
-  matrix(name, view, batch_of(out));
+  matrix(name, view, out.rank == 3);
 }
 
 void ProblemWords::real(std::string_view name, double value) {
@@ -144,7 +139,7 @@ void ProblemWords::epilogue(const Epilogue& e, const TensorView& out) {
   if (e.scale) flag("scale", e.scale->extents[0] == 1 ? "tensor" : axis(e.scale_axis));
   if (e.residual) matrix_beside("residual", *e.residual, out);
   // No output is another one's memory, but those without elements may have the same address.
-  if (e.aux) matrix("aux", *e.aux, batch_of(out));
+  if (e.aux) matrix("aux", *e.aux, out.rank == 3);
   if (e.clamp == Clamp{}) return;
   // An empty bound is read as the infinity that is no bound.
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -159,6 +154,12 @@ void ProblemWords::controls(const Controls& c) {
   if (c.swizzle) flag("swizzle", std::to_string(*c.swizzle));
   if (c.raster) flag("raster", to_string(*c.raster));
   if (c.multiprocessors) flag("multiprocessors", std::to_string(*c.multiprocessors));
+}
+
+void ProblemWords::batch(const TensorView& out) {
+  if (out.rank != 3) return;
+  if (out.extents[0] == 0) refuse();  // the flag says 1 or more
+  flag("batch", std::to_string(out.extents[0]));
 }
 
 }  // namespace quarry::detail

@@ -17,7 +17,7 @@ namespace quarry::detail {
 /// long.
 inline constexpr std::size_t most_line_bytes = std::size_t{1} << 16;
 
-/// Groups of a grouped GEMM, or problems of a list, that words may say: 1 to this.
+/// The most groups of a grouped GEMM, or problems of a list, that words may say.
 inline constexpr std::int64_t most_said_groups = 1 << 20;
 
 /// Whether an operand beside the output is said as `out`. One without elements may have the output's address
@@ -39,8 +39,8 @@ class ProblemWords {
   void refuse() { fits_ = false; }
 
   /// TYPE:LAYOUT[:ld=N][:align=N][:stride=N|:array|:shared]. @pre the view has rank 2 or 3
-  /// @param batch entries of the problem's batch; 0: none
-  void matrix(std::string_view name, const TensorView& view, std::int64_t batch);
+  /// @param in_batch whether the problem has a batch, in which a view of rank 2 is shared
+  void matrix(std::string_view name, const TensorView& view, bool in_batch);
   /// The same of a matrix of a list, which always says how it finds its entries. @pre the same
   void matrix_of_list(std::string_view name, const TensorView& view);
   /// As `matrix`, or `out` for the output's own memory.
@@ -53,6 +53,8 @@ class ProblemWords {
   /// All of an epilogue but its factors.
   void epilogue(const Epilogue& epilogue, const TensorView& out);
   void controls(const Controls& controls);
+  /// `batch`, where the output is one.
+  void batch(const TensorView& out);
 
   /// All of it; empty where something does not fit, or the line would be longer than most_line_bytes.
   std::string text() const;

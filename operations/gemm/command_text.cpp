@@ -24,11 +24,11 @@ void write_epilogue(const GemmArguments& args, bool reads_c, ProblemWords& words
 
 std::string Rules::command_text(const GemmArguments& args) {
   const TensorView& out = args.out;
-  const std::int64_t batch = out.rank == 3 ? out.extents[0] : 0;
+  const bool in_batch = out.rank == 3;
   ProblemWords words(std::to_string(rows(out)) + "x" + std::to_string(columns(args.b)) + "x" +
                      std::to_string(columns(args.a)));
-  words.matrix("a", args.a, batch);
-  words.matrix("b", args.b, batch);
+  words.matrix("a", args.a, in_batch);
+  words.matrix("b", args.b, in_batch);
   for (const auto* table : {&args.a_scale, &args.b_scale, &args.b_zero}) {
     if (*table && (*table)->is_pointer_array) words.refuse();
   }
@@ -37,8 +37,8 @@ std::string Rules::command_text(const GemmArguments& args) {
   if (args.b_zero) words.flag("b-zero", to_string(args.b_zero->dtype));
   const bool reads_c = args.c && !is_zero(args.epilogue.beta);
   if (reads_c) words.matrix_beside("c", *args.c, out);
-  words.matrix("out", out, batch);
-  words.number("batch", batch, 0);
+  words.matrix("out", out, in_batch);
+  words.batch(out);
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.math != Math::exact) words.flag("math", word_of(math_words, args.math));
   if (args.accumulation != Accumulation::fast)

@@ -66,7 +66,7 @@ Status overlap(const Piece& one, const Piece& other) {
   if (one.problem < 0)
     return other.name == Operand::none
                ? detail::invalid("Operand " + detail::quoted(one.called) + " overlaps " + matrix_text(other))
-               : detail::output_overlap(one.name, other.name);
+               : detail::output_overlap(one.name, one.may_be_out, other.name);
   return detail::invalid("Operand " + matrix_text(one) + " overlaps " + matrix_text(other));
 }
 

@@ -146,11 +146,6 @@ DType accumulator_of(const GroupedGemmArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
 
-/// Rows of a group of A, or of all of them where they share a matrix; with ragged K its columns.
-std::int64_t room_of(const GroupedGemmArguments& args) {
-  return form_of(args) == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
-}
-
 /// Hints for the ranking that contradict each other, or are no numbers of rows.
 Status check_hints(const GroupedGemmArguments& args) {
   const auto negative = [](const char* name, std::int64_t value) {
@@ -186,9 +181,14 @@ Status normalise(const GroupedGemmArguments& args, const OperandList& operands, 
   return {};
 }
 
+std::int64_t room_of(const GroupedGemmArguments& args) {
+  return form_of(args) == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
+}
+
 ExpectedSizes expected_sizes(const GroupedGemmArguments& args) {
   const std::int64_t room = room_of(args);
   const std::int64_t groups = groups_of(args);
+  if (groups == 0) return {};
   const std::int64_t most = form_of(args) == GroupForm::masked ? room * groups : room;
   const std::int64_t largest = std::min(args.expected_largest.value_or(room), room);
   const std::int64_t total = std::min(args.expected_total.value_or(largest * groups), most);

@@ -20,6 +20,10 @@ constexpr GroupForm form_of(const GroupedGemmArguments& arguments) {
   return arguments.a.rank == 3 ? GroupForm::masked : GroupForm::ragged_k;
 }
 
+/// What the groups share: rows in all (contiguous), rows of each (masked), positions of K (ragged K).
+/// @pre as for form_of
+std::int64_t room_of(const GroupedGemmArguments& arguments);
+
 /// What the hints of the arguments come to, within the room that there is: rows, with ragged K positions of
 /// K.
 struct ExpectedSizes {

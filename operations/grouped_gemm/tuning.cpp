@@ -20,14 +20,13 @@ std::string shape_words(const GroupedGemmArguments& args, std::int64_t groups) {
 }
 
 /// The room, and the sizes that are expected, as even ones.
-void write_sizes(const GroupedGemmArguments& args, std::int64_t room, ProblemWords& words) {
+void write_sizes(const GroupedGemmArguments& args, ProblemWords& words) {
   const ExpectedSizes expected = expected_sizes(args);
-  // A total of 0 is no number of a flag, and there is nothing to measure.
-  if (expected.total < 1 || expected.total > std::numeric_limits<std::int32_t>::max()) words.refuse();
+  if (expected.total > std::numeric_limits<std::int32_t>::max()) words.refuse();
   words.flag("tokens", std::to_string(expected.total));
   words.flag("distribution", "even");
   words.flag("sizes-are", to_string(args.sizes_are));
-  words.flag("room", std::to_string(room));
+  words.flag("room", std::to_string(room_of(args)));
   words.number("largest", expected.largest, 0);
 }
 
@@ -64,20 +63,19 @@ std::int64_t Rules::tuning_question(const GroupedGemmProblem& problem, TuningQue
 
 std::string Rules::command_text(const GroupedGemmArguments& args) {
   const TensorView& out = args.out;
-  const auto batch_of = [](const TensorView& view) { return view.rank == 3 ? view.extents[0] : 0; };
   const std::int64_t groups = args.sizes.extents[0];
   ProblemWords words(shape_words(args, groups));
-  if (groups < 1 || groups > most_said_groups) words.refuse();
+  if (groups > most_said_groups) words.refuse();
   const GroupForm form = form_of(args);
   if (form != GroupForm::contiguous) words.flag("form", form_words[static_cast<std::size_t>(form)]);
-  words.matrix("a", args.a, batch_of(args.a));
-  words.matrix("b", args.b, batch_of(args.b));
+  words.matrix("a", args.a, false);  // neither A nor B is shared
+  words.matrix("b", args.b, false);
   if (args.a_scale) words.flag("a-scale", to_string(args.a_scale_granularity));
   if (args.b_scale) words.flag("b-scale", to_string(args.b_scale_granularity));
   const bool reads_c = args.c && !is_zero(args.epilogue.beta);
   if (reads_c) words.matrix_beside("c", *args.c, out);
-  words.matrix("out", out, batch_of(out));
-  write_sizes(args, form == GroupForm::ragged_k ? columns(args.a) : rows(args.a), words);
+  words.matrix("out", out, out.rank == 3);
+  write_sizes(args, words);
   if (args.zero_outside) words.flag("outside", "zero");
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.expression) {

@@ -39,7 +39,6 @@ std::string Rules::command_text(const ReduceSplitKArguments& args) {
   const TensorView& out = args.out;
   ReduceProblem problem;
   detail::describe(args, problem);
-  const std::int64_t batch = out.rank == 3 ? out.extents[0] : 0;
   ProblemWords words(std::to_string(args.partials.extents[0]) + "x" + std::to_string(rows(out)) + "x" +
                      std::to_string(columns(out)));
   if (!problem.is_packed) words.refuse();
@@ -47,8 +46,8 @@ std::string Rules::command_text(const ReduceSplitKArguments& args) {
              std::string(to_string(args.partials.dtype)) + ProblemWords::alignment_text(args.partials));
   const bool reads_c = args.c && !is_zero(args.epilogue.beta);
   if (reads_c) words.matrix_beside("c", *args.c, out);
-  words.matrix("out", out, batch);
-  words.number("batch", batch, 0);
+  words.matrix("out", out, out.rank == 3);
+  words.batch(out);
   words.factors(args.epilogue, reads_c);
   words.epilogue(args.epilogue, out);
   return words.text();

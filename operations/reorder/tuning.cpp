@@ -72,12 +72,12 @@ std::int64_t Rules::tuning_question(const ReorderProblem& problem, TuningQuestio
 
 std::string Rules::command_text(const ReorderArguments& args) {
   if (args.to.rank == 4) return tensor_words(args);
-  const std::int64_t batch = args.to.rank == 3 ? args.to.extents[0] : 0;
+  const bool in_batch = args.to.rank == 3;
   const std::size_t last = args.to.rank - 1U;
   ProblemWords words(std::to_string(args.to.extents[last - 1]) + "x" + std::to_string(args.to.extents[last]));
-  words.matrix("from", args.from, batch);
-  words.matrix("to", args.to, batch);
-  words.number("batch", batch, 0);
+  words.matrix("from", args.from, in_batch);
+  words.matrix("to", args.to, in_batch);
+  words.batch(args.to);
   return words.text();
 }
 

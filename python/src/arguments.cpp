@@ -309,6 +309,11 @@ std::optional<TensorView> OperationArguments::keep_if(nb::handle tensor, const c
   return keep(tensor, name, written);
 }
 
+TensorView OperationArguments::keep_int32(nb::handle tensor, const char* name) {
+  check_dtype(tensor, name, "int32");
+  return keep(tensor, name);
+}
+
 void OperationArguments::check_written(std::string_view name) const {
   for (const auto& [known, held] : held_) {
     if (known == name) hold(held.owner, known.c_str(), true);
@@ -326,7 +331,7 @@ void bind_arguments(nb::module_& module) {
             return expression != nullptr ? nb::object(nb::cast(expression->text())) : nb::none();
           },
           nb::sig("def expression(self) -> str | None"),
-          "The expression as text; None for a standard epilogue, and where there is none.");
+          "The text of the expression; None for arguments without an expression.");
   bind_gemm(module);
   bind_groups(module);
   bind_convolution(module);

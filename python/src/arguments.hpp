@@ -53,6 +53,8 @@ class OperationArguments {
   TensorView keep(nb::handle tensor, const char* name, bool written = false);
   /// The same where None is no tensor.
   std::optional<TensorView> keep_if(nb::handle tensor, const char* name, bool written = false);
+  /// The same for whole numbers that kernels read as int32, such as sizes.
+  TensorView keep_int32(nb::handle tensor, const char* name);
   /// Raises ValueError where the tensor of this name, which a kernel writes to, is read-only.
   void check_written(std::string_view name) const;
 

@@ -86,6 +86,10 @@ struct ElementType {
 /// An element type from quarry's own, from one of torch, numpy or ml_dtypes, or from a name. Raises TypeError
 /// for others.
 DType dtype_of(nb::handle dtype);
+/// The same without a failure: nothing for others.
+std::optional<DType> find_dtype(nb::handle dtype);
+/// The name of an element type of any library: "int64" of numpy.int64 and of torch.int64.
+std::string name_of_dtype(nb::handle dtype);
 
 /// The CUDA stream of an object: None (the legacy default stream), an integer handle, a stream of torch or
 /// CuPy, or an object with

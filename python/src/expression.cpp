@@ -165,6 +165,9 @@ class Binder {
     }
     const bool is_out = given.is(place_.out_owner);
     if (is_out) names_of_out_.push_back(name);
+    if (!is_out)
+      check_dtype(given, name.c_str(),
+                  "an element type of quarry.DType, int32 for a tensor that chooses rows");
     TensorView view = is_out ? place_.out : arguments_.keep(with_rank(given), name.c_str());
     views_.push_back({name, view});
     const Shape shape = take_shape(view, place_.out);

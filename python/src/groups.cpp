@@ -13,6 +13,15 @@
 namespace quarry::python {
 namespace {
 
+/// Takes what both operations have behind their sizes.
+template <class Args>
+void take_rest(nb::handle out, nb::handle accumulator, nb::handle epilogue, const Scales& scales,
+               OperationArguments& owner, Args& arguments) {
+  take_scales(scales, owner, arguments);
+  if (!accumulator.is_none()) arguments.accumulator = dtype_of(accumulator);
+  take_epilogue(epilogue, out, owner, arguments);
+}
+
 /// What a grouped GEMM has beside its operands and epilogue.
 struct GroupChoices {
   std::string_view sizes_are;
@@ -28,15 +37,13 @@ class GroupedGemm final : public OperationArguments {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
-    arguments_.sizes = keep(sizes, "sizes");
+    arguments_.sizes = keep_int32(sizes, "sizes");
     arguments_.sizes_are = choice_of(parse_sizes_are(choices.sizes_are), "sizes_are");
     arguments_.zero_outside = choices.zero_outside;
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.expected_total = choices.expected_total;
     arguments_.expected_largest = choices.expected_largest;
-    take_scales(scales, *this, arguments_);
-    if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    take_epilogue(epilogue, out, *this, arguments_);
+    take_rest(out, accumulator, epilogue, scales, *this, arguments_);
   }
   quarry::Arguments get() const override { return arguments_; }
   const Expression* expression() const override { return address_of(arguments_.expression); }
@@ -61,15 +68,13 @@ class GemmList final : public OperationArguments {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
-    arguments_.sizes = keep(sizes, "sizes");
-    arguments_.leading = keep_if(leading, "leading");
+    arguments_.sizes = keep_int32(sizes, "sizes");
+    if (!leading.is_none()) arguments_.leading = keep_int32(leading, "leading");
     arguments_.leading_alignment = choices.leading_alignment;
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.host_sizes = host_sizes_;
     arguments_.schedule = choices.schedule;
-    take_scales(scales, *this, arguments_);
-    if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    take_epilogue(epilogue, out, *this, arguments_);
+    take_rest(out, accumulator, epilogue, scales, *this, arguments_);
   }
   quarry::Arguments get() const override { return arguments_; }
   const Expression* expression() const override { return address_of(arguments_.expression); }

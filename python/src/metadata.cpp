@@ -80,9 +80,9 @@ void bind_operands(nb::module_& module) {
 void bind_design(nb::module_& module) {
   nb::class_<DesignMetadata>(
       module, "DesignMetadata",
-      "How a kernel is built. What the family of the kernel lacks is None; but a tile_shape is then (0, 0, "
-      "0), math \"exact\" and math_unit \"simt\".\nmetadata[\"tile.m\"] and the other fields are None for "
-      "all that a kernel lacks.")
+      "How a kernel is built. An attribute that the kernel's family does not have is None. Three attributes "
+      "are never None:\ntile_shape is then (0, 0, 0), math \"exact\" and math_unit \"simt\". Fields, such as "
+      "metadata[\"tile.m\"], are None for these, too.")
       .def_prop_ro(
           "tile_shape", [](const DesignMetadata& self) { return shape(self.tile); },
           "Output tile of a block (M, N), and the K extent of a pipeline stage.")

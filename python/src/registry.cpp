@@ -26,7 +26,8 @@ void refuse_options(std::optional<std::size_t> max_workspace, bool explain, bool
   if (batch_invariant) refuse("batch_invariant");
 }
 
-/// All kernels, or those for `cc`, that pass the filter. The first argument is None.
+/// All kernels, or those for `cc`, that pass the filter. The first parameter, where other
+/// calls have the arguments of a problem, is None.
 nb::list list_all(nb::handle, nb::handle metadata_filter, std::optional<int> cc,
                   std::optional<std::size_t> limit, std::optional<std::size_t> max_workspace,
                   bool precompiled_only, bool explain, bool batch_invariant) {
@@ -76,9 +77,14 @@ nb::object find(nb::handle arguments, nb::handle metadata_filter, std::optional<
 
 Candidate element(const CandidateList& list, Py_ssize_t index) {
   const auto size = static_cast<Py_ssize_t>(list.size());
-  if (index < 0) index += size;
-  if (index < 0 || index >= size) throw nb::index_error();
-  return list[static_cast<std::size_t>(index)];
+  const Py_ssize_t place = index < 0 ? index + size : index;
+  if (place < 0 || place >= size) {
+    const std::string message = !list.status() ? list.status().message()
+                                               : "there is no index " + std::to_string(index) +
+                                                     " in a list of " + std::to_string(size) + " kernels";
+    throw nb::index_error(message.c_str());
+  }
+  return list[static_cast<std::size_t>(place)];
 }
 
 nb::list elements(const CandidateList& list, const nb::slice& slice) {

@@ -5,9 +5,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -236,6 +238,16 @@ Held hold(nb::handle tensor, const char* word, bool written) {
     hold_array(tensor, written, name, held);
   }
   return held;
+}
+
+void check_dtype(nb::handle tensor, const char* name, const char* expected) {
+  const nb::object dtype = nb::getattr(tensor, "dtype", nb::none());
+  if (dtype.is_none() || find_dtype(dtype)) return;
+  const std::string got = name_of_dtype(dtype);
+  const auto is_kind = [&](std::string_view kind) { return got.starts_with(kind); };
+  // What is no number, such as an object, is no tensor either.
+  if (std::ranges::none_of(std::array{"int", "uint", "float", "bfloat", "complex", "bool"}, is_kind)) return;
+  Name{name}.refuse_value("expected " + std::string(expected) + ", got " + got);
 }
 
 nb::object with_rank(nb::handle tensor) {

@@ -30,6 +30,10 @@ struct Held {
 /// @param written whether a kernel writes to it; then read-only memory is refused
 Held hold(nb::handle tensor, const char* name, bool written = false);
 
+/// Raises ValueError, with the name, for a tensor of numbers of a type that this library does not have.
+/// @param expected what the argument takes, in words
+void check_dtype(nb::handle tensor, const char* name, const char* expected);
+
 /// Holds a PointerArray or an Interleaved (layouts.cpp); nothing for other objects. Raises as hold().
 std::optional<Held> hold_layout(nb::handle operand, const char* name, bool written);
 

@@ -44,8 +44,14 @@ constexpr auto own_names = std::to_array<std::pair<const char*, DType>>({
     {"UInt4", DType::u4},
 });
 
-/// "float32" of numpy.float32, numpy.dtype("float32"), torch.float32 and "torch.float32".
-std::string name_of(nb::handle dtype) {
+bool is_type(ElementType self, nb::handle other) {
+  return nb::isinstance<ElementType>(other) && nb::cast<ElementType>(other).type == self.type;
+}
+
+}  // namespace
+
+// "float32" of numpy.float32, numpy.dtype("float32"), torch.float32 and "torch.float32".
+std::string name_of_dtype(nb::handle dtype) {
   nb::object name = nb::borrow(dtype);
   if (!nb::isinstance<nb::str>(dtype)) {
     const char* const attribute = nb::isinstance<nb::type_object>(dtype) ? "__name__" : "name";
@@ -57,20 +63,19 @@ std::string name_of(nb::handle dtype) {
   return word;
 }
 
-bool is_type(ElementType self, nb::handle other) {
-  return nb::isinstance<ElementType>(other) && nb::cast<ElementType>(other).type == self.type;
-}
-
-}  // namespace
-
-DType dtype_of(nb::handle dtype) {
+std::optional<DType> find_dtype(nb::handle dtype) {
   if (nb::isinstance<ElementType>(dtype)) return nb::cast<ElementType>(dtype).type;
-  const std::string name = name_of(dtype);
+  const std::string name = name_of_dtype(dtype);
   for (const TypeName& known : foreign_names) {
     if (known.name == name) return known.type;
   }
   const Result<DType> own = parse_dtype(name);
   if (own && *own != DType::none) return *own;
+  return std::nullopt;
+}
+
+DType dtype_of(nb::handle dtype) {
+  if (const std::optional<DType> known = find_dtype(dtype)) return *known;
   throw nb::type_error(("no element type of this library: " + nb::cast<std::string>(nb::str(dtype))).c_str());
 }
 

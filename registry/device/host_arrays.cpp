@@ -110,7 +110,7 @@ Status overlap(const Piece& one, const Piece& other) {
   const bool in_front = !one.is_output || one.name < other.name;
   const Piece& operand = in_front ? one : other;
   const Piece& output = in_front ? other : one;
-  return output_overlap(operand.name, output.name);
+  return output_overlap(operand.name, operand.may_be_out, output.name);
 }
 
 /// Pieces of outputs by where they begin, to find those that share bytes with another piece.

@@ -70,6 +70,16 @@ class Grouped(CommandTest):
         ran = self.quarry("run", "grouped_gemm", "3x40x33", "f16", "--tokens", "60", "--largest", "50", *HOST).out
         self.assertIn("--largest 50", ran)
 
+    def test_there_may_be_no_rows_and_no_groups(self):
+        for form in ("contiguous", "masked", "ragged_k"):
+            for shape, words in (("4x64x96", ("--tokens", "0")), ("4x64x96", ("--tokens", "0", "--room", "8", "--beta", "1")),
+                                 ("4x64x96", ("--largest", "0")), ("0x64x16", ()), ("0x64x16", ("--room", "8", "--outside", "zero")),
+                                 ("0x64x16", ("--tokens", "0", "--distribution", "one", "--residual", "bf16"))):
+                with self.subTest(form=form, shape=shape, words=words):
+                    ran = self.quarry("run", "grouped_gemm", shape, "bf16", "--form", form, *words, *HOST).out
+                    self.assertIn("right", ran)
+                    self.quarry("find", "grouped_gemm", shape, "bf16", "--form", form, *words, "--device-model", "h200")
+
     def test_sizes_come_from_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "sizes.txt")
@@ -115,7 +125,10 @@ class Grouped(CommandTest):
     def test_bad_problems_are_refused_by_flag(self):
         for words, message in (
             (("8x64x64",), "which type?"),
-            (("0x64x64", "f16"), "expected 1 group or more"),
+            (("0x64x64", "f16", "--tokens", "5"), "--tokens: expected 0, as there are no groups, got 5"),
+            (("0x64x64", "f16", "--sizes", "5"), "--sizes: expected 0 sizes, one for each group, got 1"),
+            (("0x64x64", "f16", "--distribution", "normal"), "--distribution: unknown distribution `normal`"),
+            (("2x64x64", "f16", "--tokens", "-1"), "--tokens"),
             (("8x64", "f16"), "8x4096x7168"),
             (("8x64x64", "f16", "--form", "dense"), "--form: expected one of contiguous, masked, ragged_k, got `dense`"),
             (("8x64x64", "f16", "--outside", "a\x01b"), "--outside: expected one of keep, zero, got `a?b`"),

@@ -90,7 +90,7 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::no_operand, Operand::a_scale) ==
         "Operand `a_scale` is unsupported: expected none, got a tensor");
   CHECK(sentence(Reason::output_overlap, Operand::out, 0, number(Operand::aux)) ==
-        "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
+        "Operand `out` overlaps `aux`: expected memory of its own, got memory of `aux`");
   CHECK(sentence(Reason::output_overlap, Operand::c, 1, number(Operand::out)) ==
         "Operand `c` overlaps `out`: expected memory of its own, or exactly the memory of `out`, got a part "
         "of it");

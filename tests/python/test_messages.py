@@ -55,6 +55,26 @@ class Messages(unittest.TestCase):
         self.assertTold(TypeError, "^ccs: .*str", lambda: quarry.utils.is_device_cc_supported(["80"]))
         self.assertTold(TypeError, "^maps: .*str", lambda: quarry.explorer(maps=["bf16"]))
 
+    def test_element_types_that_there_are_not_are_told_by_name(self):
+        for dtype in ("int64", "uint16", "bool", "complex64"):
+            self.assertTold(ValueError, f"^A: .*expected elements of f16, .* or u4, got {dtype}$", lambda: quarry.GemmArguments(A.astype(dtype), A, A))
+        for text in ("out = sum + table[i]", lambda sum, table, i: sum + table[i]):
+            self.assertTold(ValueError, "^i: .*int32 for a tensor that chooses rows, got int64$",
+                            lambda: with_epilogue(text, table=A, i=numpy.zeros(8, "int64")))
+
+    def test_no_kernel_has_its_reason_and_an_index_its_list(self):
+        none = quarry.get_kernels(quarry.GemmArguments(A.astype("int8"), A, A.astype("float16")))
+        self.assertEqual(len(none), 0)
+        for index in (0, -1):
+            with self.assertRaises(IndexError) as caught:
+                none[index]
+            self.assertEqual(str(caught.exception), none.status.error)
+            self.assertIn("No kernel", str(caught.exception))
+        some = quarry.get_kernels(make(), limit=2)
+        self.assertTold(IndexError, "^there is no index 2 in a list of 2 kernels$", lambda: some[2])
+        self.assertTold(IndexError, "^there is no index -3 in a list of 2 kernels$", lambda: some[-3])
+        self.assertEqual(len([*some]), 2)
+
     def test_paths_are_texts_bytes_and_objects(self):
         with tempfile.TemporaryDirectory() as folder:
             missing = pathlib.Path(folder, "missing")

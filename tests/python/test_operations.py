@@ -167,6 +167,12 @@ class Groups(unittest.TestCase):
         text = quarry.EpilogueArguments("out = sum; r = row_sum(sum)", r=numpy.zeros((8, 1), "float32"))
         cases = [
             (TypeError, "sizes: expected a tensor", lambda: quarry.GroupedGemmArguments(a, b, out, None)),
+            (ValueError, "^sizes: expected int32, got int64$", lambda: quarry.GroupedGemmArguments(a, b, out, sizes.astype("int64"))),
+            (ValueError, "^sizes: expected int32, got uint32$", lambda: quarry.GroupedGemmArguments(a, b, out, sizes.astype("uint32"))),
+            (ValueError, "^sizes: expected int32, got complex64$", lambda: quarry.GroupedGemmArguments(a, b, out, sizes.astype("complex64"))),
+            (quarry.Error, "`sizes`.*s32.*f32", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes.astype("float32")))),
+            (quarry.Error, "`a` overlaps `out`: expected memory of its own, got memory of `out`$",
+             lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, a, sizes))),
             (ValueError, "^sizes_are: .*(ends|counts)", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, sizes_are="starts")),
             (quarry.Error, "Reductions of rows", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=text))),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes[:1]))),
@@ -275,6 +281,9 @@ class Lists(unittest.TestCase):
         sizes = numpy.full((2, 3), 8, "int32")
         cases = [
             (TypeError, "sizes: expected a tensor", lambda: quarry.GemmListArguments(a, a, a.copy(), None)),
+            (ValueError, "^sizes: expected int32, got int64$", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes.astype("int64"))),
+            (ValueError, "^leading: expected int32, got bool$",
+             lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, leading=numpy.ones((2, 4), "bool"))),
             (quarry.Error, "Reductions of rows, columns and all", lambda: quarry.get_kernels(quarry.GemmListArguments(
                 a, a, a.copy(), sizes, epilogue=quarry.EpilogueArguments("out = sum; most = row_max(sum)", most=numpy.ones((2, 8, 1), "float32"))))),
             (quarry.Error, "`a_scale`", lambda: quarry.get_kernels(

@@ -9,7 +9,7 @@ using gemm::PartExtents;
 using gemm::WideParts;
 
 PartExtents extents_of(const Problem& p) {
-  return {p.entries(), p.out_rows(), p.output_columns(), p.groups, p.table_rows};
+  return {p.entries(), p.out_rows(), p.output_columns(), p.said_groups(), p.table_rows};
 }
 
 }  // namespace

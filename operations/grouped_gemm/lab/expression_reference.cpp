@@ -145,14 +145,17 @@ Reference reference_with_expression(const GroupedGemmArguments& args, const Refe
   const std::vector<GroupProduct> groups = products_of(problem.groups, problem.gemm.m, problem.gemm.k);
   const int threads = options.threads > 0 ? options.threads : host::default_threads();
   for (const GroupProduct& group : groups) {
+    const PlaceRange places = places_of(group, rows);
+    if (places.begin == places.end) continue;
     const std::vector<double> values = rows_of_b(b, group);
-    host::parallel_for(std::ssize(rows), threads, [&](int, std::int64_t i) {
-      const std::int64_t row = rows[static_cast<std::size_t>(i)];
-      if (!group.has(group.out_entry, row)) return;
-      const RowSums sums = row_sums(a, group, row, values, b.columns, out.columns, error);
-      finish_row(args, sums, group.span.group, row, group.out_entry * std::ssize(rows) + i,
-                 reference.outputs);
-    });
+    host::parallel_for(static_cast<std::int64_t>(places.end - places.begin), threads,
+                       [&](int, std::int64_t n) {
+                         const std::int64_t i = static_cast<std::int64_t>(places.begin) + n;
+                         const std::int64_t row = rows[static_cast<std::size_t>(i)];
+                         const RowSums sums = row_sums(a, group, row, values, b.columns, out.columns, error);
+                         finish_row(args, sums, group.span.group, row, group.out_entry * std::ssize(rows) + i,
+                                    reference.outputs);
+                       });
   }
   for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
     Expected& expected = reference.outputs[i];

@@ -72,8 +72,11 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
   problem.sizes_are =
       reader.read("sizes-are", parse_sizes_are).value_or(is_masked ? SizesAre::counts : SizesAre::ends);
   const auto list = reader.read("sizes", parse_size_list);
-  const auto tokens = reader.integer("tokens", most);
+  const auto tokens = reader.integer("tokens", most, 0);
   const std::string distribution(reader.text("distribution"));
+  if (problem.groups == 0 && tokens.value_or(0) > 0)
+    reader.fail("tokens", Status(StatusCode::parse_error,
+                                 "expected 0, as there are no groups, got " + std::to_string(*tokens)));
   if (!reader.status()) return reader.status();
   if (list) {
     if (tokens || !distribution.empty())
@@ -85,6 +88,7 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
                                                  std::to_string(list->size()));
     }
     problem.sizes = *list;
+    if (list->empty()) problem.distribution = "even";  // a list without numbers has no text
   } else {
     problem.tokens = tokens.value_or(std::min(most, tokens_of_a_group * problem.groups));
     problem.distribution = distribution.empty() ? "even" : distribution;
@@ -95,11 +99,26 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
     }
     problem.sizes = problem.sizes_are == SizesAre::ends && !is_masked ? ends_of(*counts) : *counts;
   }
-  problem.largest = reader.integer("largest", most);
-  const auto room =
-      reader.read("room", [](std::string_view text) { return parse_integer("value", text, 0, most); });
+  problem.largest = reader.integer("largest", most, 0);
+  const auto room = reader.integer("room", most, 0);
   problem.room = std::min(most, room.value_or(needed_room(problem)));
   return reader.status();
+}
+
+/// Takes the entry that said_groups added out of all that has an entry for each group.
+void empty_batches(const Problem& p, GroupedGemmArguments& args) {
+  const auto empty = [](TensorView& view) {
+    if (view.rank == 3) view.extents[0] = 0;
+  };
+  for (TensorView* view : {&args.a, &args.b, &args.out}) empty(*view);
+  Epilogue& e = args.epilogue;
+  for (auto* view : {&args.c, &args.a_scale, &args.b_scale, &e.residual, &e.aux}) {
+    if (*view) empty(**view);
+  }
+  for (ExpressionTensor& tensor : args.tensors) {
+    empty(tensor.view);
+    if (std::ranges::find(p.of_each, tensor.name) != p.of_each.end()) tensor.view.extents[0] = 0;
+  }
 }
 
 }  // namespace
@@ -123,7 +142,7 @@ GroupedGemmArguments Lab::arguments(const Problem& p) {
   const bool is_ragged = p.form == GroupForm::ragged_k;
   GroupedGemmArguments args = {
       .a = is_ragged ? view_of(p.a, 0, p.m, p.room) : view_of(p.a, p.entries(), p.room, p.k),
-      .b = is_ragged ? view_of(p.b, 0, p.room, p.n) : view_of(p.b, p.groups, p.k, p.n),
+      .b = is_ragged ? view_of(p.b, 0, p.room, p.n) : view_of(p.b, p.said_groups(), p.k, p.n),
       .c = c_of(p.epilogue, output),
       .out = view_of(p.out, p.entries(), p.out_rows(), p.output_columns()),
       .sizes = TensorView::vector(nullptr, DType::s32, p.groups),
@@ -132,13 +151,14 @@ GroupedGemmArguments Lab::arguments(const Problem& p) {
       .clamp_host_sizes = p.clamp_host_sizes,
       .a_scale = scale_view(Operand::a_scale, p.a_scale, p.entries(), {p.room, p.k}),
       .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
-      .b_scale = scale_view(Operand::b_scale, p.b_scale, p.groups, {p.k, p.n}),
+      .b_scale = scale_view(Operand::b_scale, p.b_scale, p.said_groups(), {p.k, p.n}),
       .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
       .accumulator = p.accumulator,
       .epilogue = epilogue_of(p.epilogue, output, p.compute()),
       .expected_total = p.distribution.empty() ? std::nullopt : std::optional(p.tokens),
       .expected_largest = p.largest};
   add_expression(p, args);
+  if (p.groups == 0) empty_batches(p, args);
   return args;
 }
 
@@ -151,8 +171,6 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
       parse_sizes(shape, is_ragged ? "GMN" : "GNK", is_ragged ? "8x4096x4096" : "8x4096x7168");
   if (!sizes) return sizes.status();
   problem.groups = (*sizes)[0];
-  if (problem.groups == 0)
-    return Status(StatusCode::parse_error, "shape " + detail::quoted(shape) + ": expected 1 group or more");
   if (problem.groups > detail::most_said_groups) {
     return Status(StatusCode::parse_error, "shape " + detail::quoted(shape) + ": expected " +
                                                std::to_string(detail::most_said_groups) + " groups at most");
@@ -167,7 +185,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.zero_outside = read_word(reader, "outside", outside) == 1;
   problem.clamp_host_sizes = read_word(reader, "wrong-sizes", wrong) == 1;
   check_batch(reader, "a", problem.a, problem.entries());
-  check_batch(reader, "b", problem.b, is_ragged ? 0 : problem.groups);
+  check_batch(reader, "b", problem.b, is_ragged ? 0 : problem.said_groups());
   check_batch(reader, "out", problem.out, problem.entries(), true);
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);

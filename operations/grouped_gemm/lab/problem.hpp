@@ -52,8 +52,11 @@ struct Problem {
   /// Rows of the expression's tables; 0: as many as `out` has.
   std::int64_t table_rows = 0;
 
-  /// Entries of the output's batch; 0: none.
-  std::int64_t entries() const { return form == GroupForm::contiguous ? 0 : groups; }
+  /// How many groups the operands are said with: one where there is none, as a batch of 0 entries has no
+  /// text.
+  std::int64_t said_groups() const { return groups > 0 ? groups : 1; }
+  /// Entries of the output's batch, as said_groups; 0: it is no batch.
+  std::int64_t entries() const { return form == GroupForm::contiguous ? 0 : said_groups(); }
   std::int64_t out_rows() const { return form == GroupForm::ragged_k ? m : room; }
   /// Columns of the output: of gated pairs half of B's.
   std::int64_t output_columns() const { return expression && expression->is_gated() ? n / 2 : n; }

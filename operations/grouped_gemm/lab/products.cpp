@@ -26,16 +26,30 @@ std::vector<GroupProduct> products_of(const GroupParams& groups, std::int64_t m,
   return all;
 }
 
+PlaceRange places_of(const GroupProduct& group, const std::vector<std::int64_t>& rows) {
+  const auto place = [&](std::int64_t row) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
+  };
+  return {place(group.first_row), place(group.first_row + group.rows)};
+}
+
 void set_outside(const TensorView& view, bool is_zero, const std::vector<GroupProduct>& groups,
                  Expected& expected) {
   const host::Matrix now(view);
+  const std::size_t rows = expected.rows.size();
+  std::vector<bool> is_inside(static_cast<std::size_t>(expected.matrices) * rows);
+  for (const GroupProduct& group : groups) {
+    const PlaceRange places = places_of(group, expected.rows);
+    const std::size_t first = static_cast<std::size_t>(group.out_entry) * rows;
+    for (std::size_t i = places.begin; i < places.end; ++i) is_inside[first + i] = true;
+  }
+  std::size_t line = 0;
   std::size_t next = 0;
   for (std::int64_t entry = 0; entry < expected.matrices; ++entry) {
     for (const std::int64_t row : expected.rows) {
-      const bool is_inside =
-          std::ranges::any_of(groups, [&](const GroupProduct& group) { return group.has(entry, row); });
+      const bool keeps = is_inside[line++];
       for (std::int64_t column = 0; column < expected.columns; ++column, ++next) {
-        if (is_inside) continue;
+        if (keeps) continue;
         expected.values[next] =
             is_zero ? 0 : host::read_element(now.type, now.first(entry), now.index(row, column));
       }

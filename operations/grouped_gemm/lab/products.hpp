@@ -1,6 +1,7 @@
 /// The products of a grouped GEMM: what each group multiplies, and where its outputs are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,12 +18,15 @@ struct GroupProduct {
   std::int64_t a_row;  ///< of A, of the first row of the output's `first_row`
   std::int64_t first_row, rows;
   std::int64_t a_k, b_k, k;
-
-  /// Whether a row of an entry of the output is the group's.
-  bool has(std::int64_t entry, std::int64_t row) const {
-    return out_entry == entry && row >= first_row && row < first_row + rows;
-  }
 };
+
+/// Places in a list.
+struct PlaceRange {
+  std::size_t begin, end;
+};
+
+/// Where those rows are that a group has in its entry of the output. @param rows ascending
+PlaceRange places_of(const GroupProduct& group, const std::vector<std::int64_t>& rows);
 
 /// The groups of a problem, by the rules for sizes. @param m, k of the problem, as if all groups were full
 std::vector<GroupProduct> products_of(const GroupParams& groups, std::int64_t m, std::int64_t k);

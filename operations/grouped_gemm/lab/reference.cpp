@@ -35,16 +35,17 @@ class Products {
   /// Adds up products of some columns. @return ||A|| ||B|| squared, over the group's chosen rows and these
   /// columns, times the scale
   double add(const GroupProduct& group, std::int64_t column, int columns) const {
-    std::vector<double> b(static_cast<std::size_t>(block_k * columns));
-    std::vector<double> squares_a(epilogue_.rows().size());
+    const PlaceRange places = places_of(group, epilogue_.rows());
+    if (group.k == 0 || places.begin == places.end) return 0;
+    std::vector<double> b(static_cast<std::size_t>(std::min<std::int64_t>(block_k, group.k) * columns));
+    std::vector<double> squares_a(places.end - places.begin);
     std::vector<double> squares_b(static_cast<std::size_t>(columns));
     for (std::int64_t k = 0; k < group.k; k += block_k) {
       const auto depth = static_cast<int>(std::min<std::int64_t>(block_k, group.k - k));
       read_b(group, k, depth, column, columns, b, squares_b);
-      add_rows(group, k, depth, column, columns, b, squares_a);
+      add_rows(group, places, k, depth, column, columns, b, squares_a);
     }
-    if (group.k == 0) return 0;
-    note_squares(group, column, squares_a, squares_b);
+    note_squares(group, places, column, squares_a, squares_b);
     return std::accumulate(squares_a.begin(), squares_a.end(), 0.0) *
            std::accumulate(squares_b.begin(), squares_b.end(), 0.0) / static_cast<double>(group.k);
   }
@@ -68,14 +69,14 @@ class Products {
     });
   }
 
-  /// @param squares of the reference's rows: adds the squares of the group's rows
-  void add_rows(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
-                const std::vector<double>& b, std::vector<double>& squares) const {
+  /// @param places of the group's rows. @param squares of these rows, to which theirs are added
+  void add_rows(const GroupProduct& group, const PlaceRange& places, std::int64_t k, int depth,
+                std::int64_t column, int columns, const std::vector<double>& b,
+                std::vector<double>& squares) const {
     const void* const matrix = a_.first(group.a_entry);
     host::with_element(a_.type, [&]<class E>(E) {
-      for (std::size_t i = 0; i < epilogue_.rows().size(); ++i) {
+      for (std::size_t i = places.begin; i < places.end; ++i) {
         const std::int64_t row = epilogue_.rows()[i];
-        if (row < group.first_row || row >= group.first_row + group.rows) continue;
         const std::int64_t a_row = group.a_row + row - group.first_row;
         double* const sums = epilogue_.sums(group.out_entry, i, column);
         const double* from = b.data();
@@ -83,7 +84,7 @@ class Products {
           const double value = a_scales_.at(group.a_entry, a_row, k + p) *
                                read_element<E>(matrix, a_.index(a_row, group.a_k + k + p));
           const double scaled = value * epilogue_.row_scale(row);
-          squares[i] += scaled * scaled;
+          squares[i - places.begin] += scaled * scaled;
           for (int j = 0; j < columns; ++j) sums[j] += value * *from++;
         }
       }
@@ -91,12 +92,10 @@ class Products {
   }
 
   /// The squares of each output's sum of products when their signs are random.
-  void note_squares(const GroupProduct& group, std::int64_t column, const std::vector<double>& rows,
-                    const std::vector<double>& columns) const {
+  void note_squares(const GroupProduct& group, const PlaceRange& places, std::int64_t column,
+                    const std::vector<double>& rows, const std::vector<double>& columns) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::int64_t row = epilogue_.rows()[i];
-      if (row < group.first_row || row >= group.first_row + group.rows) continue;
-      double* const squares = epilogue_.squares(group.out_entry, i, column);
+      double* const squares = epilogue_.squares(group.out_entry, places.begin + i, column);
       if (squares == nullptr) return;
       for (std::size_t j = 0; j < columns.size(); ++j)
         squares[j] = rows[i] * columns[j] / static_cast<double>(group.k);

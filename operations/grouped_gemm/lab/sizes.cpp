@@ -70,6 +70,11 @@ bool is_list(std::string_view text) {
 Result<std::vector<std::int32_t>> distributed(std::string_view name, std::int64_t tokens,
                                               std::int64_t groups) {
   const auto count = static_cast<std::size_t>(groups);
+  if (groups == 0) {
+    const auto of_one = distributed(name, 0, 1);
+    if (!of_one) return of_one.status();
+    return std::vector<std::int32_t>();
+  }
   if (name == "even") return shares(tokens, std::vector<double>(count, 1.0));
   if (name == "uniform") {
     Dice dice(1);

@@ -17,7 +17,7 @@ namespace quarry::lab::grouped_gemm {
 ///   uniform  between cuts at random places, so that some groups are empty
 ///   zipf     group i has a share in proportion to 1 / (i + 1)
 ///   one      all in one group, in the middle
-/// Fails with parse_error for another name.
+/// Fails with parse_error for another name. @pre no rows where there are no groups
 Result<std::vector<std::int32_t>> distributed(std::string_view name, std::int64_t tokens,
                                               std::int64_t groups);
 

@@ -93,11 +93,39 @@ TEST_CASE("hints about groups are said as what they come to", "[lab]") {
         arguments.expected_total = total;
         arguments.expected_largest = largest;
         const std::string line = line_of(lab, held);
-        // No flag says that no rows are expected.
-        const bool expects_none = total.value_or(largest.value_or(1)) == 0;
-        REQUIRE(line.empty() == expects_none);
-        if (!expects_none) check_same_key(lab, line, held);
+        REQUIRE(!line.empty());
+        check_same_key(lab, line, held);
       }
+    }
+  }
+}
+
+TEST_CASE("problems without groups are said", "[lab]") {
+  const OperationLab& lab = lab_of(Operation::grouped_gemm);
+  for (const char* const form : {"contiguous", "masked", "ragged_k"}) {
+    const bool is_ragged = std::string(form) == "ragged_k";
+    const bool is_batched = std::string(form) != "contiguous";
+    for (const char* const more :
+         {"", " --c bf16:row:ld=40", " --c out --residual bf16:row --aux bf16:row --bias column",
+          " --epilogue 'out = sum * x + w + t[i]' --with "
+          "x=f32:row,w=f32:per_column,t=f16:gathered,i=s32:per_row"}) {
+      std::string text =
+          std::string("grouped_gemm 0x16x32 --a bf16:row --b bf16:row --out bf16:row --room 24 --form ") +
+          form + more;
+      // With contiguous groups, tensors of each group are refused where there are no groups.
+      if (is_batched && text.find("per_column") != text.npos) text += " --of-each w,t";
+      const Result<Problem> problem = parse_command_text(text);
+      INFO(text << ": " << problem.status().message());
+      REQUIRE(problem);
+      HeldArguments held = arguments_of(*problem);
+      auto& arguments = held.as<GroupedGemmArguments>();
+      CHECK(arguments.sizes.extents[0] == 0);
+      CHECK((is_ragged ? arguments.out : arguments.b).rank == 3);
+      CHECK((is_ragged ? arguments.out : arguments.b).extents[0] == 0);
+      arguments.expected_total = 7;  // nobody has these
+      const std::string line = line_of(lab, held);
+      REQUIRE(line.find("grouped_gemm 0x16x32 ") == 0);
+      check_same_key(lab, line, held);
     }
   }
 }
@@ -159,11 +187,15 @@ TEST_CASE("what no flag says has no line, and what one says otherwise has its ke
   const std::string groups =
       "grouped_gemm 2x16x32 --a f16:row --b f16:row --out f16:row --sizes-are ends --tokens 20";
   for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1} << 21}) {
-    CHECK(!check(groups, [&](HeldArguments& held) {
-      auto& args = held.as<GroupedGemmArguments>();
-      args.b.extents[0] = args.sizes.extents[0] = count;
-    }));
+    CHECK(check(groups, [&](HeldArguments& held) {
+            auto& args = held.as<GroupedGemmArguments>();
+            args.b.extents[0] = args.sizes.extents[0] = count;
+          }) == (count == 0));
   }
+  CHECK(!check(gemm + " --batch 2", [](HeldArguments& held) {
+    auto& args = held.as<GemmArguments>();
+    for (TensorView* view : {&args.a, &args.b, &args.out}) view->extents[0] = 0;
+  }));
   // A list of many different sizes beside a long expression.
   std::string list, text = "sum";
   for (int i = 0; i < 5700; ++i) list += (i > 0 ? "," : "") + std::to_string(1000 + i) + "x64x64";

@@ -114,7 +114,7 @@ TEST_CASE("aux is a matrix like the output, in memory of its own", "[normalise]"
 TEST_CASE("aux overlaps nothing", "[normalise]") {
   GemmArguments args = problem();
   args.epilogue.aux = args.out;
-  check_refused(args, "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
+  check_refused(args, "Operand `out` overlaps `aux`: expected memory of its own, got memory of `aux`");
   args.epilogue.aux->data = memory + 766;
   check_refused(args, "Operand `out` overlaps `aux`");
   args.epilogue.aux->data = memory + 768;

@@ -185,8 +185,10 @@ TEST_CASE("on the host outputs of arrays keep to themselves", "[array]") {
     CHECK(run(args).message() == message);
     pointer = right;
   };
-  const std::string own = ": expected memory of its own, or exactly the memory of `out`, got a part of it";
-  const std::string aux_own = ": expected memory of its own, got a part of it";
+  const std::string own = ": expected memory of its own, got memory of `out`";
+  const std::string own_or_out =
+      ": expected memory of its own, or exactly the memory of `out`, got a part of it";
+  const std::string aux_own = ": expected memory of its own, got memory of `aux`";
   check(out[2], out[0],
         "Operand `out` overlaps itself: entries 0 and 2 of its array of pointers share memory");
   check(aux[0], aux[1],
@@ -195,8 +197,8 @@ TEST_CASE("on the host outputs of arrays keep to themselves", "[array]") {
   check(pointers(args.a)[0], out[2], "Operand `a` overlaps `out`" + own);
   check(pointers(args.b)[2], static_cast<const std::byte*>(out[0]) + 16, "Operand `b` overlaps `out`" + own);
   check(pointers(args.b)[1], aux[1], "Operand `b` overlaps `aux`" + aux_own);
-  check(pointers(*args.c)[1], out[0], "Operand `c` overlaps `out`" + own);
-  check(pointers(*args.epilogue.residual)[0], out[1], "Operand `residual` overlaps `out`" + own);
+  check(pointers(*args.c)[1], out[0], "Operand `c` overlaps `out`" + own_or_out);
+  check(pointers(*args.epilogue.residual)[0], out[1], "Operand `residual` overlaps `out`" + own_or_out);
   alignas(64) static const void* memory[m * n] = {};  // an array, and room for an output over it
   std::copy_n(pointers(args.a), batch, memory);
   const void* const array = std::exchange(args.a.data, memory);

@@ -129,6 +129,27 @@ TEST_CASE("grouped GEMM: ranks and extents that do not go together are refused",
       "Operand `b`");
 }
 
+TEST_CASE("grouped GEMM: only C and the residual may be the output", "[grouped_gemm]") {
+  static float memory[30 * 16];
+  const auto check = [](const auto& put, const std::string& message) {
+    GroupedGemmArguments args = contiguous();
+    args.out.data = memory;
+    put(args);
+    check_refused(args, message);
+  };
+  const std::string own = " overlaps `out`: expected memory of its own, got memory of `out`";
+  check([](GroupedGemmArguments& args) { args.a.data = memory; }, "Operand `a`" + own);
+  check([](GroupedGemmArguments& args) { args.b.data = memory + 8; }, "Operand `b`" + own);
+  check([](GroupedGemmArguments& args) { args.sizes.data = memory; }, "Operand `sizes`" + own);
+  check(
+      [](GroupedGemmArguments& args) {
+        args.epilogue.residual = args.out;
+        args.epilogue.residual->data = memory + 1;
+      },
+      "Operand `residual` overlaps `out`: expected memory of its own, or exactly the memory of `out`, got a "
+      "part of it");
+}
+
 TEST_CASE("grouped GEMM: a vector of sizes of another kind is refused", "[grouped_gemm]") {
   using Args = GroupedGemmArguments;
   check_refused(

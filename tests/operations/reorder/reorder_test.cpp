@@ -131,7 +131,7 @@ TEST_CASE("what cannot be reordered is refused by name", "[reorder]") {
   TensorView broadcast = from;
   broadcast.strides[0] = 0;
   refused(to, broadcast, "Operand `to` overlaps itself");
-  refused(from, from, "Operand `from` overlaps `to`: expected memory of its own, got a part of it");
+  refused(from, from, "Operand `from` overlaps `to`: expected memory of its own, got memory of `to`");
   refused(from, TensorView::row_interleaved32(memory + 4095, DType::s8, {64, 64}),
           "Operand `from` overlaps `to`");
   refused(
