@@ -136,12 +136,14 @@ std::set<TypeKey> served_always(const Fallbacks& fallbacks) {
   return served;
 }
 
-/// Scales of A, of B or of both, stored in any way.
+/// Scales of A, of B or of both, stored in any way. Those that change every 32 or 64 of K stand beside
+/// weights, and now and then beside other types, where every kernel must refuse them.
 void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage, Dice& dice) {
   using enum ScaleGranularity;
   constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128, block_1x32, block_1x64};
   constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128, block_1x32, block_1x64};
-  const bool has_groups = is_half(args.a.dtype) && is_weight(args.b.dtype);
+  const bool has_weights = is_half(args.a.dtype) && is_weight(args.b.dtype);
+  const bool has_groups = has_weights || dice.one_in(8);
   const auto view = [&](Operand name, ScaleGranularity granularity, const detail::MatrixExtents& of) {
     const detail::MatrixExtents extents = detail::scale_extents(name, granularity, of);
     const std::int64_t batch = dice.one_in(3) ? 0 : sizes.batch;
@@ -156,7 +158,7 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   if (which != 2) {
     args.b_scale_granularity = of_b[dice.between(0, has_groups ? 5 : 3)];
     args.b_scale = view(Operand::b_scale, args.b_scale_granularity, {sizes.k, sizes.n});
-    if (has_groups && is_unsigned(args.b.dtype) && dice.one_in(2))
+    if (has_weights && is_unsigned(args.b.dtype) && dice.one_in(2))
       args.b_zero = view(Operand::b_zero, args.b_scale_granularity, {sizes.k, sizes.n});
   }
 }
