@@ -120,6 +120,13 @@ bool is_taken_always(const GemmArguments& args) {
          !wide_parts(*args.expression).groups;
 }
 
+/// Whether scales change every 32 or 64 of K beside types that have no kernel with such scales.
+bool has_groups_beside_others(const GemmArguments& args) {
+  const bool has_groups = (args.a_scale && is_grouped(args.a_scale_granularity)) ||
+                          (args.b_scale && is_grouped(args.b_scale_granularity));
+  return has_groups && !(is_half(args.a.dtype) && is_weight(args.b.dtype));
+}
+
 using Fallbacks = std::map<TypeKey, std::set<LayoutKey>>;
 
 /// The types, with the math of any problem that they serve, that have a fallback in all strided layouts.
@@ -189,7 +196,7 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
 }
 
 bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
-  if (!is_taken_always(args)) return false;
+  if (!is_taken_always(args) || has_groups_beside_others(args)) return false;
   const TypeKey types{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math};
   if (args.b_zero && !space.always_with_zeros.contains(types)) return false;
   const auto layouts = [](const TensorView& view) -> std::vector<Layout> {
