@@ -6,6 +6,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "gemm/operand_scale.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/interned.hpp"
@@ -269,6 +270,15 @@ Status beside_expression(std::string_view part) {
   return invalid(quoted(part) + " stands beside an expression: write it in the expression");
 }
 
+Status apart_from_expression(std::string_view part) {
+  return invalid(std::string(part) + " is not taken together with an expression: no kernel has both");
+}
+
+Status scale_beside_expression(std::string_view scale, ScaleGranularity granularity) {
+  if (!is_blocked(granularity)) return beside_expression(scale);
+  return apart_from_expression(quoted(scale) + " of " + std::string(to_string(granularity)));
+}
+
 Status check_chain_unused(const Epilogue& e, bool has_c) {
   if (e.alpha.pointer != nullptr || e.alpha.value != 1) return beside_expression("alpha");
   if (e.beta.pointer != nullptr || e.beta.value != 0) return beside_expression("beta");
@@ -303,7 +313,6 @@ std::uint64_t expression_word(const GivenExpression& given) {
 
 Status check_expression(const GemmArguments& args, DType accumulator) {
   if (Status s = check_alone(args); !s || !args.expression) return s;
-  if (args.b_zero) return beside_expression("b_zero");
   return check_given(given_expression(args), "a GEMM", accumulator);
 }
 

@@ -37,6 +37,13 @@ void list_tensors(const GivenExpression& given, OperandList& operands, bool may_
 /// "`c` stands beside an expression: write it in the expression"
 Status beside_expression(std::string_view part);
 
+/// The same of scales: of blocks of K, "`a_scale` of 1x128 is not taken together with an expression: no
+/// kernel has both", as these act within the sum.
+Status scale_beside_expression(std::string_view scale, ScaleGranularity granularity);
+
+/// "`b_zero` is not taken together with an expression: no kernel has both". @param part in quotes
+Status apart_from_expression(std::string_view part);
+
 /// Whether the standard chain is left alone. @param has_c the arguments have a C
 Status check_chain_unused(const Epilogue& epilogue, bool has_c);
 
@@ -51,8 +58,11 @@ Status check_alone(const Arguments& args) {
     return args.tensors.empty() ? Status() : without_expression(args.tensors.front().name);
   if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
   if constexpr (requires { args.a_scale; }) {
-    if (args.a_scale) return beside_expression("a_scale");
-    if (args.b_scale) return beside_expression("b_scale");
+    if constexpr (requires { args.b_zero; }) {
+      if (args.b_zero) return apart_from_expression("`b_zero`");
+    }
+    if (args.a_scale) return scale_beside_expression("a_scale", args.a_scale_granularity);
+    if (args.b_scale) return scale_beside_expression("b_scale", args.b_scale_granularity);
   }
   return {};
 }

@@ -68,6 +68,10 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
            "output "
            "is f32 or the 16-bit type";
   }
+  if (is_fp8(t.a) != is_fp8(t.b) && (is_half(t.a) || is_half(t.b))) {
+    return "beside f16 or bf16 of A, B may be e4m3 (not e5m2); A is e4m3 or e5m2 only where B is, too; sums "
+           "are f32, the output is f32 or of A's type";
+  }
   if (is_fp8(t.a) || is_fp8(t.b)) {
     return has_fp8_types(t) ? ""
                             : "e4m3 and e5m2 operands go with one another; sums are f32, the output is e4m3, "

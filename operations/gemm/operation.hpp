@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/config_parts.hpp"
 #include "gemm/family.hpp"
 #include "gemm/problem.hpp"
 #include "gemm/profile.hpp"
@@ -152,9 +153,9 @@ inline Estimate Rules::estimate(const Row& row, const GemmProfile& profile, cons
 template <class Add>
 void Rules::keys(const GemmProblem& problem, const Add& add) {
   // Kernels without scales are asked about scales, too: the answer to why none is left counts them.
-  // Those with scales also compute problems without, where they promote sums.
-  const bool may_have_scales =
-      problem.scales.a.is_given || problem.scales.b.is_given || problem.must_promote || problem.k == 0;
+  // Those with scales also compute problems without, where they promote sums or convert weights.
+  const bool may_have_scales = problem.scales.a.is_given || problem.scales.b.is_given ||
+                               problem.must_promote || problem.k == 0 || has_weight_types(problem.types);
   const auto add_both = [&](Math math, const Layouts& layouts) {
     add(functional_key(Operation::gemm, math, problem.types, layouts));
     if (may_have_scales) add(functional_key(Operation::gemm, math, problem.types, layouts, true));

@@ -68,8 +68,9 @@ Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
   const auto& [a, b] = problem.scales;
   const bool has_scales = a.is_given || b.is_given;
   if (kernel == ScaleSupport::none) return has_scales ? no_scales(problem) : Status();
-  if (kernel == ScaleSupport::block_scales && problem.must_promote) return {};
-  if (!has_scales && problem.k > 0) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
+  const bool may_lack_scales = problem.k == 0 || kernel == ScaleSupport::group_scales ||
+                               (kernel == ScaleSupport::block_scales && problem.must_promote);
+  if (!has_scales && !may_lack_scales) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
   const auto is_taken = [&](const OperandScale& scale) {
     if (!scale.is_given || takes_groups(kernel)) return true;
     return kernel == ScaleSupport::block_scales ? !is_grouped(scale.granularity)

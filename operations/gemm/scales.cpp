@@ -4,6 +4,7 @@
 #include <string>
 
 #include "basic/words.hpp"
+#include "common/config_parts.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
 
@@ -30,14 +31,27 @@ namespace {
 
 std::int64_t entries_of(const GemmArguments& args) { return args.out.rank == 3 ? args.out.extents[0] : 0; }
 
+/// Whether kernels of the operands' types take scales that change every 32 or 64 positions of K.
+bool have_groups(const GemmArguments& args) { return is_half(args.a.dtype) && is_weight(args.b.dtype); }
+
 GivenScale scales_of_a(const GemmArguments& args) {
-  return {Operand::a_scale, args.a_scale,    args.a_scale_granularity, {rows(args.a), columns(args.a)},
-          args.out.rank,    entries_of(args)};
+  return {.name = Operand::a_scale,
+          .view = args.a_scale,
+          .granularity = args.a_scale_granularity,
+          .of = {rows(args.a), columns(args.a)},
+          .most_rank = args.out.rank,
+          .entries = entries_of(args),
+          .offers_groups = have_groups(args)};
 }
 
 GivenScale scales_of_b(const GemmArguments& args) {
-  return {Operand::b_scale, args.b_scale,    args.b_scale_granularity, {rows(args.b), columns(args.b)},
-          args.out.rank,    entries_of(args)};
+  return {.name = Operand::b_scale,
+          .view = args.b_scale,
+          .granularity = args.b_scale_granularity,
+          .of = {rows(args.b), columns(args.b)},
+          .most_rank = args.out.rank,
+          .entries = entries_of(args),
+          .offers_groups = have_groups(args)};
 }
 
 GivenScale zeros_of_b(const GemmArguments& args) {
@@ -73,7 +87,7 @@ std::string fitting(const GivenScale& scale) {
   std::string last;
   for (std::size_t i = 0; i < std::size(granularity_words); ++i) {
     const auto granularity = static_cast<ScaleGranularity>(i);
-    if (!may_have(scale, granularity)) continue;
+    if (!may_have(scale, granularity) || (is_grouped(granularity) && !scale.offers_groups)) continue;
     if (!last.empty()) text += (text.empty() ? "" : ", ") + last;
     last = described(granularity, scale_extents(scale.name, granularity, scale.of));
   }

@@ -26,6 +26,8 @@ struct GivenScale {
   int most_rank;               ///< 3 where there may be scales for each entry of a batch
   std::int64_t entries = 0;    ///< of that batch
   bool may_be_grouped = true;  ///< whether scales may change every 32 or 64 positions of K
+  /// Whether kernels of these types take such scales: messages offer them only then.
+  bool offers_groups = true;
   DType type = DType::f32;
 };
 

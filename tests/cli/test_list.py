@@ -94,9 +94,24 @@ class Fields(CommandTest):
         self.assertIn('"' + helps["a.alignment"] + '"', self.quarry("list", "--fields", "--format", "csv").out)
 
 
+    def test_full_paths_name_columns(self):
+        for field in self.quarry("list", "--fields", "--format", "csv").csv:
+            with self.subTest(path=field["path"]):
+                done = self.quarry("list", "--columns", field["path"], "--format", "csv", "--limit", "1")
+                self.assertEqual(done.lines[0], field["name"])
+        done = self.quarry("list", "--columns", "name,operands.scales,operands.a.dtype", "--sort", "-design.tile.m", "--format", "csv", "--limit", "1")
+        self.assertEqual(done.lines[0], "name,scales,a.dtype")
+        self.assertEqual(done.csv[0]["name"], self.quarry("list", "--sort", "-tile.m", "--limit", "1", "--format", "names").lines[0])
+
+
 class BadInput(CommandTest):
     def test_unknown_column_names_the_nearest(self):
         self.refused("list", "--columns", "name,stagse", says=["`stagse`", "`stages`"])
+
+    def test_part_of_a_path_is_no_column(self):
+        for name in ("perands.scales", "operands", "operands.", "dtype", "x.operands.scales"):
+            with self.subTest(name=name):
+                self.refused("list", "--columns", f"name,{name}", says="column")
 
     def test_unknown_sort_column(self):
         self.refused("list", "--sort", "-tilem", says=["`tilem`", "`tile.m`"])

@@ -120,6 +120,13 @@ bool is_taken_always(const GemmArguments& args) {
          !wide_parts(*args.expression).groups;
 }
 
+/// Whether scales change every 32 or 64 of K beside types that have no kernel with such scales.
+bool has_groups_beside_others(const GemmArguments& args) {
+  const bool has_groups = (args.a_scale && is_grouped(args.a_scale_granularity)) ||
+                          (args.b_scale && is_grouped(args.b_scale_granularity));
+  return has_groups && !(is_half(args.a.dtype) && is_weight(args.b.dtype));
+}
+
 using Fallbacks = std::map<TypeKey, std::set<LayoutKey>>;
 
 /// The types, with the math of any problem that they serve, that have a fallback in all strided layouts.
@@ -136,12 +143,14 @@ std::set<TypeKey> served_always(const Fallbacks& fallbacks) {
   return served;
 }
 
-/// Scales of A, of B or of both, stored in any way.
+/// Scales of A, of B or of both, stored in any way. Those that change every 32 or 64 of K stand beside
+/// weights, and now and then beside other types, where every kernel must refuse them.
 void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage, Dice& dice) {
   using enum ScaleGranularity;
   constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128, block_1x32, block_1x64};
   constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128, block_1x32, block_1x64};
-  const bool has_groups = is_half(args.a.dtype) && is_weight(args.b.dtype);
+  const bool has_weights = is_half(args.a.dtype) && is_weight(args.b.dtype);
+  const bool has_groups = has_weights || dice.one_in(8);
   const auto view = [&](Operand name, ScaleGranularity granularity, const detail::MatrixExtents& of) {
     const detail::MatrixExtents extents = detail::scale_extents(name, granularity, of);
     const std::int64_t batch = dice.one_in(3) ? 0 : sizes.batch;
@@ -156,7 +165,7 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   if (which != 2) {
     args.b_scale_granularity = of_b[dice.between(0, has_groups ? 5 : 3)];
     args.b_scale = view(Operand::b_scale, args.b_scale_granularity, {sizes.k, sizes.n});
-    if (has_groups && is_unsigned(args.b.dtype) && dice.one_in(2))
+    if (has_weights && is_unsigned(args.b.dtype) && dice.one_in(2))
       args.b_zero = view(Operand::b_zero, args.b_scale_granularity, {sizes.k, sizes.n});
   }
 }
@@ -187,7 +196,7 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
 }
 
 bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
-  if (!is_taken_always(args)) return false;
+  if (!is_taken_always(args) || has_groups_beside_others(args)) return false;
   const TypeKey types{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math};
   if (args.b_zero && !space.always_with_zeros.contains(types)) return false;
   const auto layouts = [](const TensorView& view) -> std::vector<Layout> {

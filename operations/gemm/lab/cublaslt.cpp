@@ -75,9 +75,10 @@ Status check_problem(const Problem& problem) {
   return {};
 }
 
-/// The problem with one factor for all, which alpha is, in the place of scales of blocks: the library stores
-/// those another way. Its sums stay promoted. @param lacks what it is without
-Problem without_blocks(const Problem& problem, std::string& lacks) {
+/// The problem with one factor for all, which alpha is, in the place of scales of blocks: newer versions of
+/// the library take blocks beside 8-bit types, in another layout, which is not used here. Its sums stay
+/// promoted. @param why nothing, or why the problem is another one
+Problem without_blocks(const Problem& problem, std::string& why) {
   const auto has_blocks = [](const std::optional<ScaleGranularity>& scale) {
     return scale && is_blocked(*scale);
   };
@@ -85,7 +86,7 @@ Problem without_blocks(const Problem& problem, std::string& lacks) {
   Problem made = problem;
   made.a_scale = made.b_scale = std::nullopt;
   made.accumulation = Accumulation::precise;
-  lacks = "no such blocks of scales";
+  why = "blocks of scales are not given to it: one factor, precise sums";
   return made;
 }
 
@@ -259,18 +260,18 @@ Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Pro
 
 Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem) {
   if (Status s = check_problem(problem); !s) return s;
-  std::string lacks;
+  std::string why;
   Status last;
-  for (const Problem& simpler : simpler_problems(without_blocks(problem, lacks))) {
+  for (const Problem& simpler : simpler_problems(without_blocks(problem, why))) {
     const Result<CublasLtEpilogue> epilogue = cublaslt_epilogue(simpler);
     if (epilogue) {
       Result<CublasLtProblem> made = make(library, simpler, *epilogue);
-      if (made) made->lacks_ = lacks;
+      if (made) made->why_other_ = why;
       if (made || made.status().code() != StatusCode::unsupported) return made;
       last = made.status();
     }
-    if (lacks.empty())
-      lacks = epilogue ? "no algorithm with " + epilogue->text() : epilogue.status().message();
+    if (why.empty())
+      why = "it has " + (epilogue ? "no algorithm with " + epilogue->text() : epilogue.status().message());
   }
   return last;
 }
@@ -307,7 +308,7 @@ Tolerance CublasLtProblem::tolerance() const {
 }
 
 std::string CublasLtProblem::epilogue() const {
-  return lacks_.empty() ? epilogue_.text() : epilogue_.text() + " (it has " + lacks_ + ")";
+  return why_other_.empty() ? epilogue_.text() : epilogue_.text() + " (" + why_other_ + ")";
 }
 
 std::vector<ChoicePart> CublasLtProblem::choice(std::size_t algorithm) const {

@@ -60,8 +60,8 @@ class CublasLtProblem final : public Yardstick {
   /// A row-major output is the transposed problem, whose operands are exchanged.
   bool exchanged_ = false;
   CublasLtEpilogue epilogue_;
-  /// What it lacks, where the problem is not the one that was asked for.
-  std::string lacks_;
+  /// Why the problem is not the one that was asked for: "it has no silu". Empty where it is.
+  std::string why_other_;
   CublasLtFactor alpha_;
   CublasLtFactor beta_;
   Owned<CublasLtMatmulDesc> desc_;

@@ -14,6 +14,7 @@ namespace {
 struct OwnPath {
   Path path;
   void (*draw)(Problem& problem, const Extent3& tile, Dice& dice);
+  bool has_scales = true;  ///< whether operands may get scales, where the kernel takes some
 };
 
 /// Sums that are cut into slices. The last tile of K is not whole.
@@ -65,6 +66,17 @@ void scale(Problem& problem, const Extent3& tile, Dice& dice) {
   problem.k = std::max<std::int64_t>(2 * tile.k, 2 * scale_block) + dice.between(1, scale_block - 1);
 }
 
+/// Scales of A alone.
+void scale_a(Problem& problem, const Extent3& tile, Dice& dice) {
+  scale<ScaleGranularity::row, ScaleGranularity::tensor>(problem, tile, dice);
+  problem.b_scale = std::nullopt;
+}
+
+/// Weights without scales, over several groups of K.
+void draw_unscaled(Problem& problem, const Extent3& tile, Dice& dice) {
+  problem.k = std::max<std::int64_t>(2 * tile.k, 2 * scale_block) + dice.between(1, scale_block - 1);
+}
+
 /// Scales and zero points of B alone.
 template <ScaleGranularity of_b>
 void scale_with_zeros(Problem& problem, const Extent3& tile, Dice& dice) {
@@ -76,6 +88,8 @@ bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales 
 bool takes_groups(const KernelMetadata& kernel) { return quarry::takes_groups(kernel.operands.scales); }
 bool takes_blocks(const KernelMetadata& kernel) { return quarry::takes_blocks(kernel.operands.scales); }
 bool takes_zeros(const KernelMetadata& kernel) { return kernel.operands.scales == ScaleSupport::zero_points; }
+/// Zero points need scales of B.
+bool takes_scales_of_a(const KernelMetadata& kernel) { return takes_scales(kernel) && !takes_zeros(kernel); }
 
 bool promotes(const KernelMetadata& kernel) {
   return takes_blocks(kernel) && is_fp8(kernel.operands.a.dtype);
@@ -158,11 +172,16 @@ constexpr OwnPath own_paths[] = {
     {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
     {{"scales_1x32", takes_groups}, scale<row, block_1x32>},
+    {{"scales_1x64", takes_groups}, scale<row, block_1x64>},
     {{"scales_1x64_1x32", takes_groups}, scale<block_1x64, block_1x32>},
+    {{"scales_a", takes_scales_of_a}, scale_a},
+    {{"unscaled", may_lack_scales}, draw_unscaled, false},
     {{"zeros_tensor", takes_zeros}, scale_with_zeros<tensor>},
     {{"zeros_column", takes_zeros}, scale_with_zeros<column>},
     {{"zeros_1x32", takes_zeros}, scale_with_zeros<block_1x32>},
+    {{"zeros_1x64", takes_zeros}, scale_with_zeros<block_1x64>},
     {{"zeros_1x128", takes_zeros}, scale_with_zeros<block_1x128>},
+    {{"zeros_128x128", takes_zeros}, scale_with_zeros<block_128x128>},
     {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
     {{"expression_parallel", reduces_with_expression}, draw_reduced_expression},
@@ -176,6 +195,15 @@ constexpr OwnPath own_paths[] = {
 };
 
 }  // namespace
+
+bool may_lack_scales(const KernelMetadata& kernel) {
+  return kernel.operands.scales == ScaleSupport::group_scales;
+}
+
+bool draws_scales(std::int64_t path) {
+  const std::int64_t own = path - std::ssize(output_paths());
+  return own < 0 || own_paths[own].has_scales;
+}
 
 std::vector<Path> Lab::paths() {
   std::vector<Path> all;

@@ -132,7 +132,10 @@ Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t num
   const ScaleSupport scales = kernel.operands.scales;
   const bool may_promote = scales == ScaleSupport::block_scales && is_fp8(operands.a.dtype);
   if (may_promote && !problem.expression && dice.one_in(4)) problem.accumulation = Accumulation::precise;
-  const bool needs_scales = scales != ScaleSupport::none && problem.accumulation == Accumulation::fast;
+  const bool is_unscaled =
+      may_lack_scales(kernel) && (number < path_count() ? !draws_scales(number) : dice.one_in(4));
+  const bool needs_scales =
+      scales != ScaleSupport::none && problem.accumulation == Accumulation::fast && !is_unscaled;
   if (needs_scales && !problem.a_scale && !problem.b_scale) draw_scales(scales, problem, dice);
   problem.b_zero = scales == ScaleSupport::zero_points;
   const Whole extents = whole_extents(kernel);

@@ -117,9 +117,11 @@ bool has_other_scales(const Status& status, const KernelMetadata& kernel, const 
   const ScaleSupport support = kernel.operands.scales;
   const bool is_scale = operand == Operand::a_scale || operand == Operand::b_scale;
   if (!is_scale || summed_k(args) == 0) return false;
-  if (support == ScaleSupport::block_scales && must_promote(args)) return false;
-  if (support != ScaleSupport::none && !args.a_scale && !args.b_scale)
-    return status.reason() == Reason::granularity;
+  if (support != ScaleSupport::none && !args.a_scale && !args.b_scale) {
+    const bool may_lack_scales = support == ScaleSupport::group_scales ||
+                                 (support == ScaleSupport::block_scales && must_promote(args));
+    return !may_lack_scales && status.reason() == Reason::granularity;
+  }
   if (view_of(args, operand) == nullptr) return false;
   if (status.reason() == Reason::no_operand) return support == ScaleSupport::none;
   const bool of_a = operand == Operand::a_scale;

@@ -85,6 +85,9 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "scales_vector") return has_scales(row, column);
   if (path == "scales_1x128_128x128") return has_scales(block_1x128, block_128x128);
   if (path == "scales_1x32") return has_scales(row, block_1x32);
+  if (path == "scales_1x64") return has_scales(row, block_1x64);
+  if (path == "scales_a") return p.a_scale == row && !p.b_scale && p.k > 2 * scale_block;
+  if (path == "unscaled") return !p.a_scale && !p.b_scale && p.k > 2 * scale_block;
   if (path == "scales_1x64_1x32") return has_scales(block_1x64, block_1x32);
   if (path == "scales_1x128_1x128") return has_scales(block_1x128, block_1x128);
   const auto has_zeros = [&](ScaleGranularity b) {
@@ -93,6 +96,8 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "zeros_tensor") return has_zeros(tensor);
   if (path == "zeros_column") return has_zeros(column);
   if (path == "zeros_1x32") return has_zeros(block_1x32);
+  if (path == "zeros_1x64") return has_zeros(block_1x64);
+  if (path == "zeros_128x128") return has_zeros(block_128x128);
   if (path == "zeros_1x128") return has_zeros(block_1x128);
   const bool has_eights = path == "eights" || path == "eights_reductions";
   if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions" ||

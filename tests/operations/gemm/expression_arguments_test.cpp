@@ -119,9 +119,46 @@ TEST_CASE("gemm: an expression stands in the place of the standard chain", "[gem
   const TensorView one = TensorView::row_major(nullptr, DType::f32, {1, 1});
   beside("a_scale", [&](GemmArguments& x) { x.a_scale = one; });
   beside("b_scale", [&](GemmArguments& x) { x.b_scale = one; });
+  beside("a_scale", [&](GemmArguments& x) {
+    x.a_scale = TensorView::row_major(nullptr, DType::f32, {4, 1});
+    x.a_scale_granularity = ScaleGranularity::row;
+  });
+  beside("b_scale", [&](GemmArguments& x) {
+    x.b_scale = TensorView::row_major(nullptr, DType::f32, {1, 8});
+    x.b_scale_granularity = ScaleGranularity::column;
+  });
   GemmArguments alone = product();
   alone.tensors = {{"x", matrix(DType::bf16)}};
   check_taken_by_none(alone, "Operand `x` is given without an expression");
+}
+
+TEST_CASE("gemm: what acts within the sum is not taken together with an expression", "[gemm][expression]") {
+  const std::string apart = " is not taken together with an expression: no kernel has both";
+  const TensorView of_a = TensorView::row_major(nullptr, DType::f32, {4, 1});
+  const TensorView of_b = TensorView::row_major(nullptr, DType::f32, {1, 8});
+  for (const ScaleGranularity granularity :
+       {ScaleGranularity::block_1x128, ScaleGranularity::block_1x64, ScaleGranularity::block_1x32}) {
+    GemmArguments args = with("out = sum", "", {});
+    args.b = TensorView::column_major(nullptr, DType::s4, {16, 8});
+    GemmArguments b = args;
+    args.a_scale = of_a;
+    args.a_scale_granularity = granularity;
+    const std::string word(to_string(granularity));
+    check_taken_by_none(args, "`a_scale` of " + word + apart);
+    b.b_scale = of_b;
+    b.b_scale_granularity = granularity;
+    check_taken_by_none(b, "`b_scale` of " + word + apart);
+  }
+  GemmArguments blocks = with("out = sum", "", {});
+  blocks.b_scale = TensorView::row_major(nullptr, DType::f32, {1, 1});
+  blocks.b_scale_granularity = ScaleGranularity::block_128x128;
+  check_taken_by_none(blocks, "`b_scale` of 128x128" + apart);
+  GemmArguments zeros = with("out = sum", "", {});
+  zeros.b = TensorView::column_major(nullptr, DType::u4, {16, 8});
+  zeros.b_scale = of_b;
+  zeros.b_scale_granularity = ScaleGranularity::column;
+  zeros.b_zero = TensorView::row_major(nullptr, DType::u8, {1, 8});
+  check_taken_by_none(zeros, "`b_zero`" + apart);
 }
 
 TEST_CASE("gemm: what an expression may not have is said", "[gemm][expression]") {

@@ -129,11 +129,15 @@ TEST_CASE("scales of every granularity have the extents that belong to it", "[sc
 }
 
 TEST_CASE("extents that do not fit are refused with those that do", "[scales]") {
-  CHECK(
-      refused(with_a(ScaleGranularity::block_1x128, scale_view({256, 7}))).message() ==
-      "Operand `a_scale` does not fit: expected tensor {1, 1}, row {256, 1}, 1x128 {256, 8}, 1x32 {256, 32} "
-      "or 1x64 {256, 16}, got 1x128 {256, 7}");
+  CHECK(refused(with_a(ScaleGranularity::block_1x128, scale_view({256, 7}))).message() ==
+        "Operand `a_scale` does not fit: expected tensor {1, 1}, row {256, 1} or 1x128 {256, 8}, got 1x128 "
+        "{256, 7}");
   CHECK(refused(with_b(ScaleGranularity::row, scale_view({1, 1}))).message() ==
+        "Operand `b_scale` does not fit: expected tensor {1, 1}, column {1, 384}, 1x128 {8, 384} or 128x128 "
+        "{8, 3}, got row {1, 1}");
+  GemmArguments weights = with_b(ScaleGranularity::row, scale_view({1, 1}));
+  weights.b = TensorView::column_major(nullptr, DType::s4, {1000, 384});
+  CHECK(refused(weights).message() ==
         "Operand `b_scale` does not fit: expected tensor {1, 1}, column {1, 384}, 1x128 {8, 384}, 128x128 "
         "{8, 3}, 1x32 {32, 384} or 1x64 {16, 384}, got row {1, 1}");
   const auto wrong_a = [](ScaleGranularity granularity, std::initializer_list<std::int64_t> extents) {
@@ -355,7 +359,7 @@ TEST_CASE("kernels that take no scales say so", "[scales]") {
   CHECK(asked > 1000);
 }
 
-TEST_CASE("kernels take the granularities that they say, and need scales", "[scales]") {
+TEST_CASE("kernels take the granularities that they say, and need scales, but beside weights", "[scales]") {
   int vectors = 0, blocks = 0, groups = 0;
   for (const detail::Row& row : test::gemm_rows()) {
     if (test::takes_unscaled(row)) continue;
@@ -367,8 +371,10 @@ TEST_CASE("kernels take the granularities that they say, and need scales", "[sca
     GemmArguments args = taken_by(row);
     const Kernel kernel(row);
     CAPTURE(row.metadata.name);
-    REQUIRE(kernel.supports(args).message() ==
-            "Operand `a_scale` is missing: expected scales of A or B, got none");
+    const Status without = kernel.supports(args);
+    REQUIRE(bool(without) == takes_groups);
+    if (!takes_groups)
+      REQUIRE(without.message() == "Operand `a_scale` is missing: expected scales of A or B, got none");
     args.a_scale = scale_view({64, 1});
     args.a_scale_granularity = ScaleGranularity::row;
     REQUIRE(kernel.supports(args));
@@ -432,6 +438,57 @@ TEST_CASE("precise sums of 8-bit floats are promoted, or added up by FMA", "[sca
   CHECK(promotes(find_best(args, {}, h200)->metadata()));
   args.accumulation = Accumulation::fast;
   CHECK(find_best(args, {}, h200)->metadata().operands.scales == ScaleSupport::vector_scales);
+}
+
+TEST_CASE("precise sums of 8-bit floats have no scales that change every 32 or 64 of K", "[scales]") {
+  int asked = 0;
+  for (const detail::Row& row : test::gemm_rows()) {
+    if (!is_fp8(row.metadata.operands.a.dtype)) continue;
+    ++asked;
+    CAPTURE(row.metadata.name);
+    const Kernel kernel(row);
+    GemmArguments args = taken_by(row);
+    args.accumulation = Accumulation::precise;
+    const auto check = [&](Operand operand, std::string_view got) {
+      const Status refusal = kernel.supports(args);
+      REQUIRE(refusal.code() == StatusCode::unsupported);
+      REQUIRE(refusal.operand() == operand);
+      if (row.metadata.operands.scales != ScaleSupport::block_scales) return;
+      REQUIRE(refusal.message() ==
+              "Operand `" + std::string(to_string(operand)) +
+                  "` is unsupported: expected no scales that change more often than every "
+                  "128 of K, got blocks of " +
+                  std::string(got));
+    };
+    args.a_scale = scale_view({64, 4});
+    args.a_scale_granularity = ScaleGranularity::block_1x32;
+    check(Operand::a_scale, "1x32");
+    args.b_scale = scale_view({2, 96});
+    args.b_scale_granularity = ScaleGranularity::block_1x64;
+    REQUIRE(kernel.supports(args).code() == StatusCode::unsupported);
+    args.a_scale = std::nullopt;
+    check(Operand::b_scale, "1x64");
+  }
+  CHECK(asked > 100);
+}
+
+TEST_CASE("weights without scales have the kernels that take groups", "[scales]") {
+  const auto found = [](DType weights, const char* device) {
+    const DeviceModel model = *find_device_model(device);
+    const GemmArguments args = {.a = TensorView::row_major(nullptr, DType::bf16, {256, 4096}),
+                                .b = TensorView::column_major(nullptr, weights, {4096, 4096}),
+                                .out = TensorView::row_major(nullptr, DType::bf16, {256, 4096})};
+    const Result<Candidate> best = find_best(args, {}, {.device = &model});
+    REQUIRE(best);
+    return best->metadata();
+  };
+  for (const DType weights : {DType::s4, DType::u4, DType::e4m3}) {
+    INFO(to_string(weights));
+    const KernelMetadata hopper = found(weights, "h200");
+    CHECK(hopper.family == "gemm_sm90");
+    CHECK(hopper.operands.scales == ScaleSupport::group_scales);
+  }
+  CHECK(found(DType::s4, "a100").design.math_unit == MathUnit::tensor_core);
 }
 
 TEST_CASE("precise sums change nothing for other types, and for products of nothing", "[scales]") {

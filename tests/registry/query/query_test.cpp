@@ -210,8 +210,15 @@ TEST_CASE("types that no kernel takes are refused by name", "[query]") {
   using enum DType;
   const std::string pairs =
       "e4m3 and e5m2 operands go with one another; sums are f32, the output is e4m3, e5m2, f16, bf16 or f32";
-  CHECK(why(f16, e5m2, f16) == pairs);
-  CHECK(why(e4m3, f16, f16) == pairs);
+  const std::string mixed =
+      "beside f16 or bf16 of A, B may be e4m3 (not e5m2); A is e4m3 or e5m2 only where B is, too; sums are "
+      "f32, the output is f32 or of A's type";
+  CHECK(why(f16, e5m2, f16) == mixed);
+  CHECK(why(bf16, e5m2, f32) == mixed);
+  CHECK(why(e4m3, f16, f16) == mixed);
+  CHECK(why(e5m2, bf16, bf16) == mixed);
+  CHECK(why(bf16, e4m3, f16) == mixed);
+  CHECK(why(f32, e4m3, f32) == pairs);
   CHECK(why(e4m3, s8, bf16).find("s8 and u8 operands go with one another, or with f16 or bf16") == 0);
   CHECK(why(e4m3, e4m3, s32) == pairs);
   CHECK(why(e4m3, e5m2, f64) == pairs);

@@ -60,7 +60,7 @@ bool copies_well(const TensorView& view, const OperandMetadata& wanted, bool lin
   const std::int64_t step = interleaved ? 1 : row ? x.column_stride : x.row_stride;
   const std::int64_t leading = row ? x.row_stride : x.column_stride;
   if (line > 1 && step != 1) return false;
-  const int bytes = wanted.alignment * bytes_of(view.dtype);
+  const long long bytes = bytes_for(view.dtype, wanted.alignment);
   if (view.assumed_alignment % bytes != 0) return false;  // test problems are fake
   if (lines > 1 && leading % wanted.alignment != 0) return false;
   if (x.batch_stride % wanted.alignment != 0) return false;
@@ -95,7 +95,8 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
                                 : args.a.dtype == DType::f64                   ? DType::f64
                                                                                : DType::f32);
   if (accumulator != o.accumulator) return false;
-  if (o.scales != ScaleSupport::none && args.epilogue.alpha.value != 0 && matrix(args.a).columns > 0)
+  const bool needs_scales = o.scales != ScaleSupport::none && o.scales != ScaleSupport::group_scales;
+  if (needs_scales && args.epilogue.alpha.value != 0 && matrix(args.a).columns > 0)
     return false;  // such kernels are for problems with scales
   if (kernel.design.math != Math::exact && kernel.design.math != args.math) return false;
   if (!reads_as(args.a, o.a.layout) || !reads_as(args.b, o.b.layout) || !reads_as(args.out, o.out.layout))

@@ -13,10 +13,11 @@ namespace {
 /// What a table of kernels shows when nobody chooses; the name says the rest.
 constexpr std::string_view shown_columns[] = {"name", "cc", "threads", "shared_memory", "precompiled"};
 
-Column column(std::string_view name) {
+/// @param path of a field
+Column column(std::string_view name, std::string_view path = {}) {
   const bool in_table =
       std::find(std::begin(shown_columns), std::end(shown_columns), name) != std::end(shown_columns);
-  return {.name = std::string(name), .in_table = in_table};
+  return {.name = std::string(name), .path = std::string(path), .in_table = in_table};
 }
 
 /// The ledger, read when it is first needed. One that cannot be read is empty, with a message.
@@ -52,7 +53,7 @@ Cell field_cell(const MetadataField& field, const KernelMetadata& metadata) {
 
 std::vector<Column> kernel_columns() {
   std::vector<Column> columns;
-  for (const MetadataField& field : metadata_fields()) columns.push_back(column(field.name));
+  for (const MetadataField& field : metadata_fields()) columns.push_back(column(field.name, field.path));
   columns.push_back(column("precompiled"));
   columns.push_back(column("entry"));
   columns.push_back(column("verified"));

@@ -48,12 +48,20 @@ std::string markdown_cells(ColumnNumbers columns, const Text& text) {
   return line + "\n";
 }
 
+/// Whether a name is the full path of a column's field, or an end of it that is no shorter than the column's
+/// name: as filters know the field.
+bool names_path(const Column& column, std::string_view name) {
+  const std::string_view path = column.path;
+  if (!path.ends_with(name) || name.size() < column.name.size()) return false;
+  return path.size() == name.size() || path[path.size() - name.size() - 1] == '.';
+}
+
 }  // namespace
 
 Result<std::size_t> column_number(const Listing& listing, std::string_view name) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < listing.columns.size(); ++i) {
-    if (listing.columns[i].name == name) return i;
+    if (listing.columns[i].name == name || names_path(listing.columns[i], name)) return i;
     names.push_back(listing.columns[i].name);
   }
   return Status(StatusCode::not_found,

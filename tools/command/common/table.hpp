@@ -21,6 +21,8 @@ using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::strin
 
 struct Column {
   std::string name;
+  /// Of a metadata field: its full path, any end of which (after a point) names the column, too.
+  std::string path = {};
   /// Part of a table when nobody chooses columns; the other formats then have every column.
   bool in_table = true;
   /// Digits behind the point in a table; the other formats are exact.

@@ -33,7 +33,7 @@ TEST_CASE("cuBLASLt is told scales that it has, and where sums are added up") {
     scaled.b_scale = column;
     check_solved(scaled, seed);
 
-    // Blocks are stored another way there: what is timed is the product without, with promoted sums.
+    // Blocks are not given to it: what is timed is the product without, with promoted sums.
     Gemm blocks = plain;
     blocks.accumulation = Accumulation::fast;
     blocks.a_scale = block_1x128;
@@ -43,7 +43,7 @@ TEST_CASE("cuBLASLt is told scales that it has, and where sums are added up") {
     const auto solved = CublasLtProblem::make(library, blocks);
     REQUIRE(solved);
     CHECK(told_fast == 0);
-    CHECK(solved->epilogue() == "plain (it has no such blocks of scales)");
+    CHECK(solved->epilogue() == "plain (blocks of scales are not given to it: one factor, precise sums)");
     CHECK(Lab::command_text(solved->solved().as<Gemm>()) == Lab::command_text(plain));
 
     Gemm half = scaled;

@@ -235,5 +235,14 @@ TEST_CASE("a refusal of granularities, or of no scales, is true of kernels that 
   CHECK(fault(none, ScaleSupport::vector_scales, Operand::a_scale, -1).empty());
   CHECK(fault(none, ScaleSupport::block_scales, Operand::a_scale, -1).empty());
   CHECK_FALSE(fault(none, ScaleSupport::none, Operand::a_scale, -1).empty());
+  CHECK_FALSE(fault(none, ScaleSupport::group_scales, Operand::a_scale, -1).empty());
+  GemmArguments precise = arguments("64x64x64", {{"type", "e4m3"}, {"out", "bf16"}});
+  precise.accumulation = Accumulation::precise;
+  CHECK_FALSE(fault(precise, ScaleSupport::block_scales, Operand::a_scale, -1).empty());
+  CHECK(fault(precise, ScaleSupport::vector_scales, Operand::a_scale, -1).empty());
+  GemmArguments precise_groups =
+      arguments("64x64x64", {{"type", "e4m3"}, {"out", "bf16"}, {"a-scale", "1x64"}});
+  precise_groups.accumulation = Accumulation::precise;
+  CHECK(fault(precise_groups, ScaleSupport::block_scales, Operand::a_scale, groups).empty());
   CHECK_FALSE(fault(arguments("64x64x0", {}), ScaleSupport::block_scales, Operand::a_scale, -1).empty());
 }
