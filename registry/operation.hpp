@@ -73,6 +73,8 @@ struct Wishes {
   const Filter& filter;
   const FindOptions& options;
   Recall recall = Recall::yes;
+  /// The caller's own filter, where `filter` also holds the class of a batch-invariant query; null otherwise.
+  const Filter* own_filter = nullptr;
 };
 
 /// `arguments` are of the operation's own struct, here and below.

@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -45,7 +46,11 @@ def read_times(paths):
 
 
 def first_choice(quarry, problem, device, table):
-    words = [quarry, "find", *problem.split(), "--device-model", device, "--limit", "1", "--format", "json"]
+    try:
+        flags = shlex.split(problem)
+    except ValueError as error:
+        raise BadInput(f"{problem}: {error}") from error
+    words = [quarry, "find", *flags, "--device-model", device, "--limit", "1", "--format", "json"]
     done = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, QUARRY_TUNING=table))
     if done.returncode != 0:
         raise BadInput(f"{problem}: {done.stderr.strip()}")

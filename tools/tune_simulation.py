@@ -16,9 +16,18 @@ import random
 import sys
 
 
+def end_of(line):
+    """When the problem of a line ended; 0 where the line does not say."""
+    try:
+        at = json.loads(line)["at"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return 0  # damaged: tables may have such lines
+    return at if isinstance(at, int) else 0
+
+
 def problem_seconds(lines):
     """What each problem but the first one took."""
-    ends = sorted({json.loads(line)["at"] for line in lines if line.strip()} - {0})
+    ends = sorted({end_of(line) for line in lines if line.strip()} - {0})
     return [later - earlier for earlier, later in zip(ends, ends[1:])]
 
 
@@ -33,19 +42,33 @@ def simulate(seconds, devices, parts, start, rng):
     return max(free)
 
 
+def at_least(least, number):
+    """A type of argparse."""
+    def read(text):
+        value = number(text)
+        if not value >= least:
+            raise argparse.ArgumentTypeError(f"expected {least} or more, got {text}")
+        return value
+    read.__name__ = number.__name__
+    return read
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("table")
-    parser.add_argument("devices", type=int)
-    parser.add_argument("--problems", type=int, help="problems to draw (100 for each device)")
-    parser.add_argument("--parts", type=int, help="parts of the job (10 for each device)")
-    parser.add_argument("--start", type=float, default=5.0, help="seconds until a part measures (5)")
+    parser.add_argument("devices", type=at_least(1, int))
+    parser.add_argument("--problems", type=at_least(1, int), help="problems to draw (100 for each device)")
+    parser.add_argument("--parts", type=at_least(1, int), help="parts of the job (10 for each device)")
+    parser.add_argument("--start", type=at_least(0, float), default=5.0, help="seconds until a part measures (5)")
     parser.add_argument("--seed", type=int, default=1)
     flags = parser.parse_args()
-    with open(flags.table, encoding="utf-8") as file:
-        known = problem_seconds(file)
-    if not known or flags.devices < 1:
-        sys.exit("tune_simulation.py: the table needs two problems with different `at`, and DEVICES is 1 or more")
+    try:
+        with open(flags.table, encoding="utf-8", errors="replace") as file:
+            known = problem_seconds(file)
+    except OSError as error:
+        sys.exit(f"tune_simulation.py: {error}")
+    if not known:
+        sys.exit(f"tune_simulation.py: {flags.table}: the table needs two problems with different `at`")
     rng = random.Random(flags.seed)
     seconds = rng.choices(known, k=flags.problems or 100 * flags.devices)
     parts = flags.parts or 10 * flags.devices

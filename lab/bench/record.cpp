@@ -5,9 +5,11 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
+#include "basic/write_bytes.hpp"
 #include "lab/bench/result_text.hpp"
 
 namespace quarry::lab {
@@ -116,10 +118,11 @@ std::vector<std::optional<BenchResult>> BenchRecord::results_of(const std::vecto
 Status BenchRecord::write_line(const std::string& line) {
   const std::string whole = (is_whole_ ? "" : "\n") + line + "\n";
   is_whole_ = true;
-  const bool written = file_ && std::fwrite(whole.data(), 1, whole.size(), file_.get()) == whole.size();
-  if (written && std::fflush(file_.get()) == 0) return {};
+  // Past the buffer of the stream, in which nothing is ever written.
+  const int error = file_ ? detail::write_bytes(fileno(file_.get()), std::as_bytes(std::span(whole))) : EBADF;
+  if (error == 0) return {};
   return Status(StatusCode::file_error,
-                "cannot write " + detail::quoted(path_) + ": " + std::strerror(errno));
+                "cannot write " + detail::quoted(path_) + ": " + std::strerror(error));
 }
 
 Status BenchRecord::open(const BenchSetup& setup) {

@@ -55,6 +55,13 @@ Result<std::vector<Candidate>> find_candidates(const Problem& problem, const Ben
   return std::vector<Candidate>(found.begin(), found.end());
 }
 
+/// The kernel that the ranking predicts to be the fastest; null where the list does not have it: a list of
+/// one kernel that a tuning table put first.
+const Candidate* predicted_first(const std::vector<Candidate>& candidates) {
+  if (candidates.size() == 1 && candidates.front().measured_seconds()) return nullptr;
+  return &*std::ranges::min_element(candidates, {}, &Candidate::predicted_seconds);
+}
+
 /// One problem on its way.
 class ShapeBench {
  public:
@@ -71,10 +78,11 @@ class ShapeBench {
     result_.sets = operands_->sets();
     DeviceBursts bursts(*operands_, setting_.options.gap);
     if (Status s = bursts.make_laps(1); !s) return s;
+    const Candidate* const first = predicted_first(*candidates);
     for (const Candidate& candidate : *candidates) {
       const Result<bool> added = add_kernel(bursts, candidate, operands_->arguments());
       if (!added) return added.status();
-      if (*added && &candidate == candidates->data()) has_first_ = true;
+      if (*added && &candidate == first) first_ = kernels() - 1;
     }
     result_.timed = kernels();
     if (candidates_.empty()) return Status(StatusCode::device_error, "no kernel gave a right result");
@@ -213,7 +221,7 @@ class ShapeBench {
     for (const std::size_t i : shortest(times.first(kernels()), keep_kernels)) add(numbers, i);
     for (const std::size_t i : shortest(times.subspan(kernels()), keep_algorithms))
       add(numbers, kernels() + i);
-    if (has_first_) add(numbers, 0);
+    if (first_) add(numbers, *first_);
     if (has_first_algorithm_) add(numbers, kernels());
   }
 
@@ -332,7 +340,7 @@ class ShapeBench {
   /// Puts a finalist into the result.
   void enter(const DeviceBursts& bursts, std::size_t contestant, const Timing& timing) {
     if (contestant < kernels()) {
-      if (has_first_ && contestant == 0) result_.first = result_.kernels.size();
+      if (contestant == first_) result_.first = result_.kernels.size();
       const Candidate& candidate = candidates_[contestant];
       result_.kernels.push_back({.name = std::string(candidate.name()),
                                  .controls = controls_for(candidate),
@@ -353,10 +361,11 @@ class ShapeBench {
   std::unique_ptr<Yardstick> algorithms_;
   /// Of those that take part, in the order of the contestants.
   std::vector<std::size_t> algorithm_numbers_;
-  /// Kernels that take part, best predicted first, then those with other controls;
-  /// contestants are these, then the yardstick's algorithms.
+  /// Kernels that take part, the one that a tuning table chooses first, then by predicted time, then those
+  /// with other controls; contestants are these, then the yardstick's algorithms.
   std::vector<Candidate> candidates_;
-  bool has_first_ = false;
+  /// The contestant that is the predicted first choice; absent where it does not take part.
+  std::optional<std::size_t> first_;
   bool has_first_algorithm_ = false;
   /// Seconds of each contestant, as far as known.
   std::vector<double> brief_;

@@ -100,13 +100,13 @@ std::string read_record(const json& object, RecordedProblems& problems) {
 
 }  // namespace
 
-Result<RecordedProblems> read_recorded_times(const std::string& path) {
+Result<RecordedFile> read_recorded_times(const std::string& path) {
   const auto in_file = [&](const std::string& why) {
     return Status(StatusCode::parse_error, "recorded times " + detail::quoted(path) + ": " + why);
   };
   const Result<std::string> text = detail::read_file(path, detail::most_record_bytes);
   if (!text) return in_file(text.status().message());
-  RecordedProblems problems;
+  RecordedFile file;
   std::size_t number = 0;
   // No member of a record is a list: what lists hold is not kept, however deep they are.
   const auto keep = [](int depth, json::parse_event_t, const json&) { return depth <= 1; };
@@ -116,11 +116,12 @@ Result<RecordedProblems> read_recorded_times(const std::string& path) {
     ++number;
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     const json object = json::parse(line, keep, false);
-    const std::string fault = object.is_discarded() ? "not JSON" : read_record(object, problems);
-    if (!fault.empty()) return in_file("line " + std::to_string(number) + ": " + fault);
+    const std::string fault = object.is_discarded() ? "not JSON" : read_record(object, file.problems);
+    file.is_cut = !fault.empty() && left.empty() && text->back() != '\n';
+    if (!fault.empty() && !file.is_cut) return in_file("line " + std::to_string(number) + ": " + fault);
   }
-  if (problems.empty()) return in_file("there is no time in it");
-  return problems;
+  if (file.problems.empty()) return in_file("there is no time in it");
+  return file;
 }
 
 Result<std::vector<KernelTime>> RecordedTimes::measure(const Problem& problem) {

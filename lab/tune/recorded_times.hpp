@@ -20,11 +20,19 @@ struct RecordedProblem {
 /// By the problems' command_text.
 using RecordedProblems = std::map<std::string, RecordedProblem>;
 
+/// What a file holds.
+struct RecordedFile {
+  RecordedProblems problems;
+  /// The last line is cut short, as by a process that was killed, and was skipped.
+  bool is_cut = false;
+};
+
 /// Reads a file of JSON lines, as `quarry bench --dump-times` writes them: `command` (the problem in the
 /// words of the command line), `kernel`, its controls and `measured_us`, and perhaps `predicted_us`,
-/// `back_to_back_us` and `cost_s`, the seconds that this kernel's measurement took. Fails with parse_error,
-/// and names the file and the line, where a line is something else.
-Result<RecordedProblems> read_recorded_times(const std::string& path);
+/// `back_to_back_us` and `cost_s`, the seconds that this kernel's measurement took. A last line that
+/// has no newline and cannot be read is skipped. Fails with parse_error, and names the file and the line,
+/// where another line is something else.
+Result<RecordedFile> read_recorded_times(const std::string& path);
 
 /// Answers from records. Its clock goes on by the costs of the problems that were measured.
 class RecordedTimes : public Meter {

@@ -10,6 +10,9 @@
 #include "lab/tune/problem_lines.hpp"
 #include "quarry/registry.hpp"
 #include "registry/compile/sources.hpp"
+#include "registry/device/needed_code.hpp"
+#include "registry/operation.hpp"
+#include "registry/query/tuned.hpp"
 #include "registry/tuning/index.hpp"
 #include "registry/tuning/table_file.hpp"
 
@@ -46,12 +49,33 @@ std::optional<double> time_of(const TuningTable& group, const std::string& kerne
   return us;
 }
 
+/// Whether a query for the problem on the device would take a choice.
+bool is_taken(const Problem& problem, const DeviceModel& device, const std::string& name,
+              const Controls& measured) {
+  const Result<Kernel> kernel = find_kernel(name);
+  if (!kernel) return false;
+  const Controls controls = detail::completed(controls_of(problem), measured);
+  const Result<Candidate> candidate =
+      quarry::candidate_of(*kernel, with(controls, arguments_of(problem)), {.device = &device});
+  if (!candidate) return false;
+  // Where a problem has no controls, the family chooses them: as when it was measured.
+  const auto differ = [](const auto& one, const auto& other) { return one && other && *one != *other; };
+  const Controls chosen = candidate->controls();
+  return !differ(measured.mode, chosen.mode) && !differ(measured.split_k_slices, chosen.split_k_slices);
+}
+
 /// The choice of one problem. @param group all measurements of it
 TunedRow row_of(const TuningTable& group) {
   const Measurement& any = group.measurements().begin()->second;
   const detail::TuningIndex index(group, any.sources);
   const auto choices = index.find(detail::tuning_device_digest(any.device), any.key);
-  const detail::TunedChoice& first = choices.front();
+  const bool is_ours = any.sources == detail::sources_digest();
+  const Result<Problem> problem = parse_command_text(any.problem);
+  const auto taken = std::ranges::find_if(choices, [&](const detail::TunedChoice& each) {
+    return is_ours && problem &&
+           is_taken(*problem, model_of(any.device), index.kernels()[each.kernel].name, each.controls());
+  });
+  const detail::TunedChoice& first = taken == choices.end() ? choices.front() : *taken;
   TunedRow row{.problem = any.problem,
                .device = any.device,
                .m = any.key.m,
@@ -64,7 +88,7 @@ TunedRow row_of(const TuningTable& group) {
                .workspace = first.workspace,
                .measurements = group.size()};
   for (const auto& [id, m] : group.measurements()) row.above = std::min(row.above, m.above);
-  row.usable = any.sources == detail::sources_digest() && find_kernel(row.kernel);
+  row.usable = taken != choices.end();
   return row;
 }
 
@@ -122,16 +146,48 @@ Result<TuningTable> merge_tables(std::span<const std::string> paths, const std::
 
 Result<TuningTable> read_tuning_table(const std::string& path) { return detail::read_table(path); }
 
-std::vector<Kernel> chosen_kernels(const TuningTable& table) {
-  std::set<std::string> names;
+UnusableMeasurements unusable_in(const TuningTable& table) {
+  UnusableMeasurements unusable;
+  std::map<std::string_view, bool> known;
+  for (const auto& [id, m] : table.measurements()) {
+    if (m.sources != detail::sources_digest()) {
+      ++unusable.other_sources;
+      continue;
+    }
+    const auto [kernel, is_new] = known.try_emplace(m.kernel, false);
+    if (is_new) kernel->second = static_cast<bool>(find_kernel(m.kernel));
+    if (!kernel->second) ++unusable.unknown_kernels;
+  }
+  return unusable;
+}
+
+namespace {
+
+/// Whether the machine code of a kernel that the problem needs has its expression compiled in.
+bool has_own_code(const Kernel& kernel, const Problem& problem, const DeviceModel& device) {
+  const auto needed = detail::needed_code(kernel, arguments_of(problem), &device);
+  return needed && std::ranges::none_of(*needed, [&](const detail::NeededCode& each) {
+           return each.entry == detail::row_of(kernel).entry;
+         });
+}
+
+}  // namespace
+
+std::vector<ChosenKernel> chosen_kernels(const TuningTable& table) {
+  std::set<std::pair<std::string, std::string>> known;
+  std::vector<ChosenKernel> chosen;
   for (const TunedRow& row : tuned_rows(table)) {
-    if (row.usable) names.insert(row.kernel);
+    const Result<Problem> problem = parse_command_text(row.problem);
+    const Result<Kernel> kernel = find_kernel(row.kernel);
+    if (!row.usable || !problem || !kernel) continue;
+    // Machine code depends on the expression and types, which flags say, and not on sizes.
+    const bool has_code = has_own_code(*kernel, *problem, model_of(row.device));
+    const std::string flags =
+        has_code ? row.problem.substr(std::min(row.problem.find(" --"), row.problem.size())) : "";
+    if (!known.insert({row.kernel, flags}).second) continue;
+    chosen.push_back({*kernel, has_code ? std::optional(*problem) : std::nullopt});
   }
-  std::vector<Kernel> kernels;
-  for (const std::string& name : names) {
-    if (const Result<Kernel> kernel = find_kernel(name)) kernels.push_back(*kernel);
-  }
-  return kernels;
+  return chosen;
 }
 
 }  // namespace quarry::lab

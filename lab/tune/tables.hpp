@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/problems/problem.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/tuning/table.hpp"
@@ -26,6 +27,8 @@ struct TunedRow {
   std::int64_t m = 0;
   /// Of the interval (above, m]; m - 1: the problem alone.
   std::int64_t above = 0;
+  /// The fastest one that this library has and that takes the problem, as queries choose; where there is no
+  /// such kernel, the fastest one.
   std::string kernel;
   Controls controls;
   double gaps_us = 0;
@@ -35,7 +38,7 @@ struct TunedRow {
   std::uint64_t workspace = 0;
   /// Measurements of the problem.
   std::size_t measurements = 0;
-  /// Whether this library uses it: of its sources and of a kernel that it has.
+  /// Whether this library uses it: of its sources, and of a kernel that it has and that takes the problem.
   bool usable = false;
 };
 
@@ -61,7 +64,21 @@ Result<detail::TuningTable> merge_tables(std::span<const std::string> paths, con
 /// The table of a file.
 Result<detail::TuningTable> read_tuning_table(const std::string& path);
 
-/// The kernels that a table chooses and this library has, each once.
-std::vector<Kernel> chosen_kernels(const detail::TuningTable& table);
+/// Measurements that this library cannot use, each under its first reason.
+struct UnusableMeasurements {
+  std::size_t other_sources = 0;
+  std::size_t unknown_kernels = 0;
+};
+UnusableMeasurements unusable_in(const detail::TuningTable& table);
+
+/// A kernel that a table chooses.
+struct ChosenKernel {
+  Kernel kernel;
+  /// A problem whose expression is compiled into it; absent: the kernel as it is registered.
+  std::optional<Problem> problem;
+};
+
+/// The kernels that a table chooses and this library uses: each once for each expression and its types.
+std::vector<ChosenKernel> chosen_kernels(const detail::TuningTable& table);
 
 }  // namespace quarry::lab

@@ -94,7 +94,12 @@ class Tuning {
       : meter_(meter), setting_(setting), known_(std::move(known)), start_(meter.now()) {}
 
   Result<TuneReport> run(std::span<const TuneTask> tasks) {
-    return setting_.sharing ? run_shared(distinct(tasks)) : run_all(open_tasks(tasks));
+    Result<TuneReport> done = setting_.sharing ? run_shared(distinct(tasks)) : run_all(open_tasks(tasks));
+    if (!done && report_.measured > 0) {
+      setting_.say(std::to_string(report_.measured) + " measured before this failure: they are in " +
+                   detail::quoted(setting_.table));
+    }
+    return done;
   }
 
  private:
@@ -176,6 +181,7 @@ class Tuning {
       const Result<std::optional<Probe>> next = next_of(task, known);
       if (!next) return fail(task.m ? task_text(task) : shape_text(task.problem), next.status());
       if (!*next) return true;
+      if (Status s = check_table(); !s) return s;
       if (is_over()) return false;
       const Problem problem = task.m ? with_m(task.problem, (*next)->m) : task.problem;
       const Result<std::vector<Measurement>> measured = measure(problem, **next);
@@ -186,6 +192,13 @@ class Tuning {
       for (const Measurement& each : *measured) known.add(each);
       ++report_.measured;
     }
+  }
+
+  /// Ok where the table can be written: known before anything is measured for it.
+  Status check_table() {
+    if (is_checked_) return {};
+    is_checked_ = true;
+    return detail::append_to_table(setting_.table, {});
   }
 
   /// A device that failed fails for all problems to come; one problem alone may have no right result.
@@ -255,6 +268,7 @@ class Tuning {
   Known known_;
   double start_;
   TuneReport report_;
+  bool is_checked_ = false;
   /// Of problems one after the other.
   int device_failures_ = 0;
 };

@@ -79,7 +79,7 @@ std::vector<TuneTask> distinct(std::span<const TuneTask> tasks);
 /// Measures the tasks in their order, or those that it takes. Who stops takes all others, to count them as
 /// left: tasks are shared among tunings that stop together. Measurements of each problem are added to the
 /// table at once, so that a tuning that was killed goes on where it was. Fails where the table cannot be read
-/// or written and where the device fails.
+/// or written, before anything is measured if that is known then, and where the device fails.
 Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting);
 
 /// The tasks that a table has no measurements of (of a range: not all), made on this device with these

@@ -6,7 +6,9 @@
 The command must be found on the workers; they need no folder in common.
 """
 
+import functools
 import os
+import queue
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -14,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 __all__ = ["merge_tables", "tune_part", "tune_with_dask"]
+
+# What the command says of lines that it cannot read: of some, and of all.
+_NO_PROBLEMS = ("lines of the log are no problems", "there is no problem in it")
 
 
 def tune_part(problems: Sequence[str], index: int, parts: int, *, flags: Sequence[str] = (), command: str = "quarry") -> bytes:
@@ -32,7 +37,7 @@ def tune_part(problems: Sequence[str], index: int, parts: int, *, flags: Sequenc
 
 
 def merge_tables(tables: Iterable[bytes], problems: Sequence[str], output: str | os.PathLike[str], *, command: str = "quarry") -> list[str]:
-    """Adds tables to the table `output`. Returns the problems that it lacks then."""
+    """Adds tables to the table `output`. Returns the problems that it lacks then, and lines of `problems` that are no problems."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for number, table in enumerate(tables):
@@ -44,7 +49,7 @@ def merge_tables(tables: Iterable[bytes], problems: Sequence[str], output: str |
         missing = [line.removeprefix("missing: ") for line in done.stdout.splitlines() if line.startswith("missing: ")]
         if done.returncode != 0 and not missing:
             raise RuntimeError(f"the tables could not be merged: {done.stderr.strip()}")
-        return missing
+        return missing + (_no_problems(command, problems) if any(words in done.stderr for words in _NO_PROBLEMS) else [])
 
 
 def tune_with_dask(
@@ -60,25 +65,71 @@ def tune_with_dask(
     """Tunes on the workers of a `distributed.Client`, into the table `output` of this machine. Returns as merge_tables.
 
     Each part is a task; parts differ in size, so by default there are four for each worker. `resources` are what a task needs, such
-    as {"GPU": 1}. What finished parts measured is kept: if parts failed, RuntimeError is raised when it is in the table; a
-    call with the problems that it lacks goes on.
+    as {"GPU": 1}. An `output` that cannot be written is noticed first. Parts are merged as they end: what they measured is kept. If
+    parts failed or could not be merged, RuntimeError is raised at the end and names the first; a call with the problems that the
+    table lacks goes on.
     """
+    missing = merge_tables([b""], problems, output, command=command)
     count = parts or 4 * max(len(client.scheduler_info()["workers"]), 1)
     tasks = [
         client.submit(tune_part, problems, index, count, flags=flags, command=command, pure=False, resources=resources)
         for index in range(count)
     ]
-    tables: list[bytes] = []
+    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for index, task in enumerate(tasks):
+        task.add_done_callback(functools.partial(_put, ended, index))
     failures: list[Exception] = []
-    for task in tasks:
-        try:
-            tables.append(task.result())
-        except Exception as failure:
-            failures.append(failure)
-    missing = merge_tables(tables, problems, output, command=command) if tables else list(problems)
+    left = count
+    while left > 0:
+        ready = [ended.get()]
+        while not ended.empty():
+            ready.append(ended.get())
+        left -= len(ready)
+        tables: dict[int, bytes] = {}
+        for index in ready:
+            try:
+                tables[index] = tasks[index].result()
+            except Exception as failure:
+                failures.append(failure)
+        missing = _merge_parts(tables, problems, output, command, failures, missing)
     if failures:
         raise RuntimeError(f"{len(failures)} of {count} parts failed, the first: {failures[0]}") from failures[0]
     return missing
+
+
+def _put(ended: "queue.SimpleQueue[int]", index: int, _task: Any) -> None:
+    ended.put(index)
+
+
+def _merge_parts(
+    tables: dict[int, bytes], problems: Sequence[str], output: str | os.PathLike[str], command: str, failures: list[Exception], missing: list[str]
+) -> list[str]:
+    """Merges tables, by parts, into the output: one by one if they do not merge together. Returns what it lacks then."""
+    if not tables:
+        return missing
+    try:
+        return merge_tables(tables.values(), problems, output, command=command)
+    except RuntimeError as failure:
+        if len(tables) == 1:
+            failures.append(RuntimeError(f"part {next(iter(tables))}: {failure}"))
+            return missing
+    for index, table in tables.items():
+        missing = _merge_parts({index: table}, problems, output, command, failures, missing)
+    return missing
+
+
+def _no_problems(command: str, lines: Sequence[str]) -> list[str]:
+    """Lines that are no problems. The command says how many there are, so that halves without one are passed over."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder, "empty.jsonl")
+        empty.write_bytes(b"")
+        said = _tune(command, lines, folder, ["-o", str(Path(folder, "table.jsonl")), "--merge", str(empty)]).stderr
+    if not any(words in said for words in _NO_PROBLEMS):
+        return []
+    if len(lines) == 1:
+        return list(lines)
+    middle = len(lines) // 2
+    return _no_problems(command, lines[:middle]) + _no_problems(command, lines[middle:])
 
 
 def _tune(command: str, problems: Sequence[str], folder: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:

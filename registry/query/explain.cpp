@@ -12,12 +12,13 @@ constexpr std::string_view reason_of(Verdict verdict) {
     case Verdict::filtered: return "The filter leaves it out";
     case Verdict::not_precompiled: return "There is no machine code of it for the device";
     case Verdict::over_workspace: return "It needs more workspace than is allowed";
+    case Verdict::other_class: return "It adds up in another order than the chosen class (batch-invariant)";
     default: return "";
   }
 }
 
 constexpr Verdict left_out_by_options[] = {Verdict::filtered, Verdict::not_precompiled,
-                                           Verdict::over_workspace};
+                                           Verdict::over_workspace, Verdict::other_class};
 
 }  // namespace
 

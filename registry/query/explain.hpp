@@ -16,6 +16,7 @@ enum class Verdict : unsigned char {
   filtered,         ///< the predicate
   not_precompiled,  ///< FindOptions::availability
   over_workspace,   ///< FindOptions::max_workspace
+  other_class,      ///< FindOptions::batch_invariant
 };
 
 /// Counts what became of the rows of a query.
@@ -38,7 +39,7 @@ class Tally {
     std::size_t kernels;
   };
   std::vector<Reasoned> unsupported_;  // by reason and operand
-  std::size_t by_verdict_[5] = {};
+  std::size_t by_verdict_[6] = {};
 };
 
 }  // namespace quarry::detail

@@ -302,7 +302,7 @@ struct Calls {
       Arguments whole = arguments;
       Filter filter = wishes.filter;
       if (Status s = Rules::make_invariant(arguments, options, whole, filter); !s) return Found(std::move(s));
-      return ask(&whole, {filter, options, wishes.recall});
+      return ask(&whole, {filter, options, wishes.recall, &wishes.filter});
     } else {
       return Found(Status(StatusCode::unsupported, "Batch-invariant queries are of GEMM alone: kernels of " +
                                                        std::string(to_string(Arguments::operation)) +

@@ -90,15 +90,28 @@ constexpr auto command_text_call() -> std::string (*)(const void*) {
   return nullptr;
 }
 
-/// Logs a problem where the environment asks for it. In another order than by time no table is asked, and the
-/// answer is not the kernel that a program would run. @pre the arguments were checked, and there is a kernel
-/// that takes them
+/// Whether an operand has no elements: such a problem has nothing to compute, and is not timed.
+template <class Rules>
+bool has_empty_operand(const typename Rules::Arguments& arguments) {
+  OperandList operands;
+  Rules::operands(arguments, operands);
+  return std::any_of(operands.begin(), operands.end(), [](const OperandRef& operand) {
+    const TensorView& view = *operand.view;
+    return std::any_of(view.extents.begin(), view.extents.begin() + view.rank,
+                       [](std::int64_t extent) { return extent == 0; });
+  });
+}
+
+/// Logs a problem where the environment asks for it, except one that has nothing to compute. In another order
+/// than by time no table is asked, and the answer is not the kernel that a program would run. @pre the
+/// arguments were checked, and there is a kernel that takes them
 template <class Rules>
 void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem,
                      Order order) {
   if constexpr (HasTuningKeys<Rules>) {
     if (order != Order::best_first || !logs_problems() || !is_new_problem(tuning_key_of<Rules>(problem)))
       return;
+    if (has_empty_operand<Rules>(arguments)) return;
     const std::string words = Rules::command_text(arguments);
     if (!words.empty()) log_problem(to_string(Rules::Arguments::operation), words);
   }

@@ -101,10 +101,23 @@ const Place* find_place(const std::vector<Place>& sorted, const std::vector<std:
   return found;
 }
 
-std::vector<TunedName> names_of(const std::map<std::string, std::uint64_t>& counts) {
+/// Measurements by device and kernel.
+using Counts = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+
+/// The devices, or the kernels. @param part of the keys
+template <class Part>
+std::vector<TunedName> names_of(const Counts& counts, Part part) {
+  std::map<std::string_view, std::uint64_t> sums;
+  for (const auto& [key, count] : counts) sums[key.*part] += count;
   std::vector<TunedName> names;
-  for (const auto& [name, count] : counts) names.push_back({name, count});
+  for (const auto& [name, count] : sums) names.push_back({std::string(name), count});
   return names;
+}
+
+/// The number of a name that is there.
+std::uint32_t number_of(const std::vector<TunedName>& names, std::string_view name) {
+  const auto found = std::ranges::lower_bound(names, name, std::less<>(), &TunedName::name);
+  return static_cast<std::uint32_t>(found - names.begin());
 }
 
 }  // namespace
@@ -119,8 +132,7 @@ struct TuningIndex::Parts {
   };
   std::vector<Fact> facts;
   std::vector<TunedInterval> intervals;
-  std::map<std::string, std::uint64_t> kernels;
-  std::map<std::string, std::uint64_t> devices;
+  Counts counts;
   std::uint64_t other_sources = 0;
   std::uint64_t damaged = 0;
   std::uint64_t future = 0;
@@ -158,8 +170,7 @@ TuningIndex::TuningIndex(const TuningTable& table, std::string_view sources)
           const Digest line = detail::joined(tuning_device_digest(m.device), m.key.digest);
           parts.facts.push_back({line, m.key.m, m.kernel, choice_of(m)});
           if (m.is_interval()) parts.intervals.push_back({line, m.key.m, m.above});
-          ++parts.kernels[m.kernel];
-          ++parts.devices[m.device];
+          ++parts.counts[{m.device, m.kernel}];
         }
         return parts;
       }()) {}
@@ -177,23 +188,22 @@ void TuningIndex::add_to(Parts& parts) const {
       parts.facts.push_back({point.line, point.m, kernels_[choices_[i].kernel].name, choices_[i]});
   }
   parts.intervals.insert(parts.intervals.end(), intervals_.begin(), intervals_.end());
-  for (const TunedName& each : kernels_) parts.kernels[each.name] += each.measurements;
-  for (const TunedName& each : devices_) parts.devices[each.name] += each.measurements;
+  for (const TunedPair& each : pairs_)
+    parts.counts[{devices_[each.device].name, kernels_[each.kernel].name}] += each.measurements;
   parts.other_sources += other_sources_;
   parts.damaged += damaged_;
   parts.future += future_;
 }
 
 TuningIndex::TuningIndex(Parts parts)
-    : kernels_(names_of(parts.kernels)),
-      devices_(names_of(parts.devices)),
+    : kernels_(names_of(parts.counts, &Counts::key_type::second)),
+      devices_(names_of(parts.counts, &Counts::key_type::first)),
       other_sources_(parts.other_sources),
       damaged_(parts.damaged),
       future_(parts.future) {
-  for (Parts::Fact& fact : parts.facts) {
-    const auto name = std::ranges::lower_bound(kernels_, fact.kernel, std::less<>(), &TunedName::name);
-    fact.choice.kernel = static_cast<std::uint32_t>(name - kernels_.begin());
-  }
+  for (const auto& [key, count] : parts.counts)
+    pairs_.push_back({number_of(devices_, key.first), number_of(kernels_, key.second), count});
+  for (Parts::Fact& fact : parts.facts) fact.choice.kernel = number_of(kernels_, fact.kernel);
   std::ranges::sort(parts.facts, {}, place<Parts::Fact>);
   std::vector<TunedChoice> group;
   for (std::size_t i = 0; i < parts.facts.size();) {

@@ -66,6 +66,13 @@ struct TunedName {
   std::uint64_t measurements = 0;
 };
 
+/// How many measurements of a kernel were made on a device. Numbers of TuningIndex::devices and kernels.
+struct TunedPair {
+  std::uint32_t device = 0;
+  std::uint32_t kernel = 0;
+  std::uint64_t measurements = 0;
+};
+
 class TuningIndex {
  public:
   TuningIndex() = default;
@@ -83,6 +90,7 @@ class TuningIndex {
   std::span<const TunedChoice> choices() const { return choices_; }
   std::span<const TunedName> kernels() const { return kernels_; }
   std::span<const TunedName> devices() const { return devices_; }
+  std::span<const TunedPair> pairs() const { return pairs_; }
   std::uint64_t other_sources() const { return other_sources_; }
   std::uint64_t damaged() const { return damaged_; }
   std::uint64_t future() const { return future_; }
@@ -102,6 +110,7 @@ class TuningIndex {
   std::vector<TunedChoice> choices_;      // of each point, the best first
   std::vector<TunedName> kernels_;        // by name
   std::vector<TunedName> devices_;        // by name
+  std::vector<TunedPair> pairs_;          // by device and kernel
   /// The first point, and interval, of the lines that begin with these bits.
   std::vector<std::uint32_t> point_buckets_;
   std::vector<std::uint32_t> interval_buckets_;
@@ -112,6 +121,7 @@ class TuningIndex {
 
 static_assert(std::is_trivially_copyable_v<TunedChoice> && sizeof(TunedChoice) == 40);
 static_assert(std::is_trivially_copyable_v<TunedPoint> && sizeof(TunedPoint) == 32);
+static_assert(std::is_trivially_copyable_v<TunedPair> && sizeof(TunedPair) == 16);
 static_assert(std::is_trivially_copyable_v<TunedInterval> && sizeof(TunedInterval) == 40);
 
 }  // namespace quarry::detail

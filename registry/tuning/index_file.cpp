@@ -22,7 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are copied as they are");
 
-constexpr std::string_view magic = "QUARRYT1";
+constexpr std::string_view magic = "QUARRYT2";
 constexpr std::size_t size_offset = 8;
 constexpr std::size_t checksum_offset = 16;
 constexpr std::size_t body_offset = 24;
@@ -115,7 +115,7 @@ struct TuningIndexFormat {
     for (const std::uint64_t count : {index.other_sources_, index.damaged_, index.future_})
       writer.number(count);
     for (const std::size_t count : {index.points_.size(), index.intervals_.size(), index.choices_.size(),
-                                    index.kernels_.size(), index.devices_.size()})
+                                    index.kernels_.size(), index.devices_.size(), index.pairs_.size()})
       writer.number(std::uint64_t{count});
     detail::write(writer, index.points_);
     detail::write(writer, index.intervals_);
@@ -126,17 +126,18 @@ struct TuningIndexFormat {
         writer.text(each.name);
       }
     }
+    detail::write(writer, index.pairs_);
   }
 
   static bool read(ByteReader& reader, TuningIndex& index) {
     for (std::uint64_t* count : {&index.other_sources_, &index.damaged_, &index.future_})
       *count = reader.number<std::uint64_t>();
-    std::array<std::uint64_t, 5> counts = {};
+    std::array<std::uint64_t, 6> counts = {};
     for (std::uint64_t& count : counts) count = reader.number<std::uint64_t>();
     const bool whole =
         detail::read(reader, counts[0], index.points_) && detail::read(reader, counts[1], index.intervals_) &&
         detail::read(reader, counts[2], index.choices_) && detail::read(reader, counts[3], index.kernels_) &&
-        detail::read(reader, counts[4], index.devices_);
+        detail::read(reader, counts[4], index.devices_) && detail::read(reader, counts[5], index.pairs_);
     if (!whole || !reader.complete() || !is_consistent(index)) return false;
     index.make_buckets();
     return true;
@@ -155,7 +156,11 @@ struct TuningIndexFormat {
              points[each.point].m == each.m && each.above >= -1 && each.above < each.m;
     };
     const auto good = [&](const TunedChoice& choice) { return is_good(choice, index.kernels_.size()); };
-    return are_sorted(points) && are_sorted(index.intervals_) && std::ranges::all_of(points, has_choices) &&
+    const auto has_names = [&](const TunedPair& each) {
+      return each.device < index.devices_.size() && each.kernel < index.kernels_.size();
+    };
+    return std::ranges::all_of(index.pairs_, has_names) && are_sorted(points) &&
+           are_sorted(index.intervals_) && std::ranges::all_of(points, has_choices) &&
            std::ranges::all_of(index.intervals_, has_point) && std::ranges::all_of(index.choices_, good);
   }
 };

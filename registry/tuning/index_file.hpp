@@ -2,13 +2,14 @@
 /// only where it belongs to the table as it is now and to this library; otherwise the table is read.
 ///
 ///   offset  bytes
-///        0      8  magic, "QUARRYT1"      8   8  bytes of all
+///        0      8  magic, "QUARRYT2"      8   8  bytes of all
 ///       16      8  checksum of all that follows
 ///       24     16  digest of the sources that measured
 ///       40     24  the table's stamp: bytes, and a digest of its first and last 64 KB
 ///       64     24  lines of other sources, damaged ones, and ones of later versions
-///       88     40  counts: points, intervals, choices, kernels, devices
-///      128      .  points, intervals, choices, kernels, devices (TunedPoint, ...; of a name 8 bytes of
+///       88     48  counts: points, intervals, choices, kernels, devices, pairs
+///      136      .  points, intervals, choices, kernels, devices, pairs (TunedPoint, ...; of a name 8 bytes
+///      of
 ///                  measurements, 4 of length, then text)
 ///
 /// Numbers are little-endian.

@@ -1,6 +1,7 @@
 #include "registry/tuning/problem_log.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -50,11 +51,29 @@ Log& the_log() {
 }
 
 /// @pre the mutex is held
-void stop(Log& log, int error) {
+void stop(Log& log, const std::string& why) {
   log.is_on = false;
-  const std::string line = "quarry: warning: QUARRY_LOG_PROBLEMS: cannot write " + quoted(log.path) + ": " +
-                           error_text(error) + "\n";
+  const std::string line =
+      "quarry: warning: QUARRY_LOG_PROBLEMS: cannot write " + quoted(log.path) + ": " + why + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+/// Opens a file, or a device such as a terminal. A pipe or a socket is refused: a program would wait for its
+/// reader, or end when the reader does. @return why the log cannot be used, or "". @pre the mutex is held
+std::string open_log(Log& log) {
+  // Without O_NONBLOCK, opening a pipe waits for a reader; ENXIO: it has no reader.
+  const int file =
+      ::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+  if (file < 0) return errno == ENXIO ? "it is not a file" : error_text(errno);
+  struct stat status = {};
+  const bool is_usable = fstat(file, &status) == 0 && (S_ISREG(status.st_mode) || S_ISCHR(status.st_mode));
+  if (!is_usable) {
+    ::close(file);
+    return "it is not a file";
+  }
+  (void)fcntl(file, F_SETFL, O_APPEND);  // writes to a terminal wait until it takes them
+  log.file = file;
+  return "";
 }
 
 }  // namespace
@@ -74,9 +93,11 @@ void log_problem(std::string_view operation, const std::string& words) {
   const std::string line = std::string(operation) + " " + words + "\n";
   const std::lock_guard lock(log.mutex);
   if (!log.is_on) return;
-  if (log.file < 0) log.file = ::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log.file < 0) return stop(log, errno);
-  if (const int error = write_bytes(log.file, std::as_bytes(std::span(line))); error != 0) stop(log, error);
+  if (log.file < 0) {
+    if (const std::string why = open_log(log); !why.empty()) return stop(log, why);
+  }
+  if (const int error = write_bytes(log.file, std::as_bytes(std::span(line))); error != 0)
+    stop(log, error_text(error));
 }
 
 }  // namespace quarry::detail

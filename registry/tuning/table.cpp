@@ -59,7 +59,9 @@ Result<TuningTable> read_table(const std::string& path) {
     return Status(StatusCode::file_error, "Tuning table " + quoted(path) + ": " + text.status().message());
   TuningTable table;
   table.read(*text);
-  if (table.size() == 0 && table.damaged() > 0 && table.future() == 0 && !ends_within_line(*text)) {
+  // A table whose first writer was killed has one line, which is cut short. Other lines are of somebody else.
+  const bool is_cut = table.damaged() == 1 && ends_within_line(*text);
+  if (table.size() == 0 && table.damaged() > 0 && table.future() == 0 && !is_cut) {
     return Status(StatusCode::parse_error,
                   "Tuning table " + quoted(path) + ": no line of it is a measurement of a tuning table");
   }

@@ -67,6 +67,7 @@ Status append_to_table(const std::string& path, std::span<const Measurement> mea
   if (!file) return file.status();
   struct stat before = {};
   if (fstat(file->number(), &before) != 0) return cannot_write(path, errno);
+  if (measurements.empty()) return {};
   std::string text = ends_within_line(*file, before.st_size) ? "\n" : "";
   for (const Measurement& each : measurements) text += to_line(each) + "\n";
   const int error = write_synced(*file, text);

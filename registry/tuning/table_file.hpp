@@ -11,8 +11,9 @@
 
 namespace quarry::detail {
 
-/// Appends measurements to the table of a file, which is made where it is missing: all of them or none. Fails
-/// with file_error, for a full disk too.
+/// Appends measurements to the table of a file, which is made where it is missing: all of them or none. No
+/// measurement: it only makes the file, or checks that it may be written. Fails with file_error, for a full
+/// disk too.
 Status append_to_table(const std::string& path, std::span<const Measurement> measurements);
 
 /// Makes a file the union of its table and another one, and writes the index beside it. The new table takes

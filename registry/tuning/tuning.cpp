@@ -46,38 +46,39 @@ void publish(TuningIndex index) {
   current.store(newest, std::memory_order_release);
 }
 
-/// Measurements of devices that this machine does not have; 0 where it has none.
-std::size_t on_other_devices(const TuningIndex& index) {
+/// Whether this machine has each device of an index; all of them where it has no device.
+std::vector<bool> devices_here(const TuningIndex& index) {
   const int count = device_count();
-  if (count == 0) return 0;
-  std::size_t others = 0;
+  std::vector<bool> here;
   for (const detail::TunedName& device : index.devices()) {
-    bool here = false;
-    for (int i = 0; i < count && !here; ++i) {
+    bool is_here = count == 0;
+    for (int i = 0; i < count && !is_here; ++i) {
       const DeviceModel* const model = detail::cached_device_model(i);
-      here = model != nullptr && detail::tuning_device(*model) == device.name;
+      is_here = model != nullptr && detail::tuning_device(*model) == device.name;
     }
-    if (!here) others += device.measurements;
+    here.push_back(is_here);
   }
-  return others;
+  return here;
 }
 
 TuningSummary summary_of(const detail::LoadedIndex& loaded) {
   const TuningIndex& index = loaded.index;
-  std::size_t all = 0;
-  std::size_t unknown = 0;
-  for (const detail::TunedName& kernel : index.kernels()) {
-    all += kernel.measurements;
-    if (detail::find_registered_row(kernel.name) == nullptr) unknown += kernel.measurements;
+  const std::vector<bool> here = devices_here(index);
+  std::vector<bool> known;
+  for (const detail::TunedName& kernel : index.kernels())
+    known.push_back(detail::find_registered_row(kernel.name) != nullptr);
+  TuningSummary summary{.other_sources = index.other_sources(),
+                        .future_lines = index.future(),
+                        .damaged_lines = index.damaged(),
+                        .from_index = loaded.from_index_file};
+  // Each counts once, under the first reason.
+  for (const detail::TunedPair& each : index.pairs()) {
+    std::size_t& sum = !here[each.device]    ? summary.other_devices
+                       : !known[each.kernel] ? summary.unknown_kernels
+                                             : summary.usable;
+    sum += each.measurements;
   }
-  const std::size_t others = on_other_devices(index);
-  return {.usable = all - std::min(all, others + unknown),
-          .other_sources = index.other_sources(),
-          .other_devices = others,
-          .unknown_kernels = unknown,
-          .future_lines = index.future(),
-          .damaged_lines = index.damaged(),
-          .from_index = loaded.from_index_file};
+  return summary;
 }
 
 Result<TuningSummary> load(const std::string& path) try {

@@ -159,6 +159,11 @@ class Finding(CommandTest):
             self.assertAlmostEqual(account["predicted_us"], rows[0]["predicted_us"], places=4)
             self.assertEqual(account["exchange_us"], 0)
         self.assertEqual(len(classes), 1, classes)
+        explained = self.quarry("find", "gemm", "64x1024x8192", "bf16", "--b", "col", *MODEL, "--batch-invariant", "--explain")
+        self.assertIn("It adds up in another order than the chosen class (batch-invariant)", explained.out + explained.err)
+        self.assertNotIn("The filter leaves it out", explained.out + explained.err)
+        both = self.quarry("find", "gemm", "64x1024x8192", "bf16", "--b", "col", *MODEL, "--batch-invariant", "--explain", "--where", "tile.m >= 64")
+        self.assertIn("The filter leaves it out", both.out + both.err)
         self.refused("find", "gemm", "64x64x8192", "f16", "--batch-invariant", "--split-k", "3", status=2, says="K in one piece")
         name = self.quarry("find", "gemm", "64x64x64", "f16", "--limit", "1", "--format", "names").lines[0]
         self.refused("find", "gemm", "64x64x64", "f16", "--batch-invariant", "--kernel", name, says="--kernel does not go with")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -205,6 +206,14 @@ class Parts(TuneTest):
         nothing = subprocess.run([script, self.write("empty", ""), "1"], capture_output=True, text=True)
         self.assertEqual(nothing.returncode, 1)
         self.assertIn("two problems", nothing.stderr)
+        damaged = subprocess.run([script, self.write("damaged", "[1]\n{\n{}\n"), "1"], capture_output=True, text=True)
+        self.assertEqual((damaged.returncode, len(damaged.stderr.splitlines())), (1, 1), damaged.stderr)
+        missing = subprocess.run([script, self.path("missing"), "1"], capture_output=True, text=True)
+        self.assertEqual((missing.returncode, len(missing.stderr.splitlines())), (1, 1), missing.stderr)
+        for flags in (("0",), ("1", "--parts", "-1"), ("1", "--problems", "-1"), ("1", "--start", "nan")):
+            bad = subprocess.run([script, table, *flags], capture_output=True, text=True)
+            self.assertEqual(bad.returncode, 2, bad.stderr)
+            self.assertIn(" or more, got", bad.stderr)
 
     def test_processes_side_by_side_share_a_table(self):
         problems = [f"gemm {8 * m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 9)]
@@ -219,8 +228,8 @@ class Parts(TuneTest):
         self.tune("--log", log, output="whole.jsonl")
         self.assertEqual(self.lines("table.jsonl"), self.lines("whole.jsonl"))
 
-
-    def test_processes_end_with_the_one_that_started_them(self):
+    def many_on_their_way(self):
+        """Two processes that have begun with 500 problems."""
         problems = [f"gemm {m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 501)]
         lines = self.times_of(problems[0]).splitlines()
         self.write("times.jsonl", "".join(line.replace(problems[0], p) + "\n" for p in problems for line in lines))
@@ -230,12 +239,28 @@ class Parts(TuneTest):
             if os.path.exists(self.path("table.jsonl")) and os.path.getsize(self.path("table.jsonl")) > 0:
                 break
             time.sleep(0.01)
-        process.terminate()
+        return process, problems
+
+    def test_processes_end_with_the_one_that_started_them(self):
+        process, problems = self.many_on_their_way()
+        process.kill()
         process.communicate(timeout=60)  # until all of them have closed the pipes
-        self.assertEqual(process.returncode, -signal.SIGTERM)
         left = self.tune("--log", self.log(problems))
         self.assertEqual(left.returncode, 0, left.stderr)
         self.assertGreater(self.sums(left.stdout)[0], 0)  # they had not measured all
+
+    def test_an_interrupt_of_the_one_that_started_them_ends_all(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process, problems = self.many_on_their_way()
+            process.send_signal(number)
+            out, said = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, said)
+            # One that had not begun yet ends without a word.
+            self.assertIn(said.decode().count("stopped; the same command goes on"), (1, 2), said)
+            measured, known, wrong, left = self.sums(out.decode())
+            self.assertEqual((measured + left, known, wrong), (len(problems), 0, 0))
+            self.assertGreater(left, 0)
+            os.remove(self.path("table.jsonl"))
 
     @staticmethod
     def sums(output):
@@ -273,6 +298,10 @@ class Choices(TuneTest):
         bad = subprocess.run([script, self.write("bad", "{}\n"), *arguments[2:]], capture_output=True, text=True)
         self.assertEqual((bad.returncode, bad.stdout), (2, ""))
         self.assertIn("not a line of --dump-times", bad.stderr)
+        # The words of a problem may be quoted.
+        relu = "gemm 64x256x512 --a f16:row --b f16:col --out f16:row --epilogue 'out = relu(sum + bias)' --with bias=f32:per_column"
+        quoted = subprocess.run([script, self.times([relu]), *arguments[2:6]], capture_output=True, text=True)
+        self.assertEqual(quoted.returncode, 0, quoted.stderr)
 
 
 class Tables(TuneTest):
@@ -327,6 +356,22 @@ class Tables(TuneTest):
             self.refused("tune", "--show", path, says="no line of it is a measurement")
         _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": self.path("missing")})
         self.assertIn("warning: QUARRY_TUNING: Tuning table", said)
+
+    def test_columns_that_tell_rows_apart_are_shown(self):
+        self.assertNotIn("device", self.quarry("tune", "--show", self.table).lines[0])
+        self.quarry("tune", "--times", self.path("times.jsonl"), "--device-model", "h100", *PROBLEMS[0].split(), "-o", self.table)
+        shown = self.quarry("tune", "--show", self.table)
+        self.assertIn("device", shown.lines[0])
+        self.assertNotIn("usable", shown.lines[0])
+
+    def test_a_picture_that_is_too_long_leaves_the_old_one(self):
+        picture = self.write("gain.svg", "the old one")
+        done = subprocess.run([BINARY, "tune", "--show", self.table, "--svg", picture], capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual(self.lines("gain.svg"), ["the old one"])
+        self.assertEqual([name for name in os.listdir(self.folder) if ".tmp" in name], [])
 
     def test_doctor_says_what_is_used(self):
         def tuning(value):
@@ -384,6 +429,8 @@ class Log(TuneTest):
         # Of the problems by which the class is chosen nobody asked.
         self.assertEqual(len(logged("gemm", "64x128x4096", "bf16", "--b", "col", "--batch-invariant")), 1)
         self.assertEqual(logged("gemm", "64x128x256", "s8", "--out", "f16", "--b", "col"), [])  # there is no kernel
+        for shape in ("0x64x64", "64x0x64", "64x64x0"):
+            self.assertEqual(logged("gemm", shape, "f16", "--b", "col"), [])  # there is nothing to compute
 
     def test_problems_of_operations_that_are_not_tuned_are_left_out(self):
         self.times()
@@ -402,6 +449,17 @@ class Log(TuneTest):
         for path in ("/dev/full", self.path("missing/log")):
             _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_LOG_PROBLEMS": path})
             self.assertEqual(said.count("warning: QUARRY_LOG_PROBLEMS"), 1)
+
+    def test_a_pipe_is_no_log(self):
+        for reader in (False, True):
+            path = self.path(f"pipe{reader}")
+            os.mkfifo(path)
+            file = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if reader else None
+            _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_LOG_PROBLEMS": path})
+            self.assertEqual(said.count("warning: QUARRY_LOG_PROBLEMS"), 1)
+            self.assertIn("it is not a file", said)
+            if file is not None:
+                os.close(file)
 
     def test_garbage(self):
         self.times()
@@ -433,6 +491,39 @@ class BadInput(TuneTest):
         self.refused("tune", *problem, *out, *ON, says="--device-model goes with --times")
         self.assertFalse(os.path.exists(self.path("t.jsonl")))
 
+    def test_empty_values(self):
+        times = self.times(PROBLEMS[:1])
+        problem = PROBLEMS[0].split()
+        for flag, expected in (("--shard", "a part such as 0/16"), ("-o", "a file"), ("--m", "a range such as 1..8192"),
+                               ("--budget", "a number of seconds"), ("--devices", "a number of devices, or all"), ("--top", "a number"),
+                               ("--prune", "a number"), ("--repeats", "a number"), ("--gap-ms", "a number of milliseconds"),
+                               ("--seed", "a number"), ("--log", "a file"), ("--shapes", "a file"), ("--merge", "a file"), ("--show", "a file"),
+                               ("--svg", "a file"), ("--export", "a folder"), ("--target", "compute capabilities"), ("--times", "a file"),
+                               ("--device-model", "the name of a device model")):
+            self.refused("tune", *problem, *(() if flag == "--times" else ("--times", times)), flag, "",
+                         says=[flag.replace("-o", "--output"), f"expected {expected}", "got ``"])
+
+    def test_text_of_a_user_is_no_table(self):
+        self.times(PROBLEMS[:1])
+        for text in ("important user data\nline2\n{", 'data\n{"quarry_tuning":1,"id', "{\n{"):
+            mine = self.write("mine", text)
+            done = self.tune(*PROBLEMS[0].split(), output="mine")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no line of it is a measurement", done.stderr)
+            self.refused("tune", "--merge", self.write("empty", ""), "-o", mine, says="no line of it is a measurement")
+            with open(mine, encoding="utf-8") as file:
+                self.assertEqual(file.read(), text)
+        # The first line of a writer that was killed.
+        self.write("mine", '{"quarry_tuning":1,"id')
+        self.assertIn("1 measured", self.tune(*PROBLEMS[0].split(), output="mine").stdout)
+
+    def test_a_range_says_which_values_of_m_it_does_not_cover(self):
+        self.times(PROBLEMS[:1])
+        plain = self.tune("gemm", "1x256x256", "f16", "--b", "col", "--m", "8..9")
+        self.assertNotIn("leading dimension", plain.stderr)
+        columns = self.tune("gemm", "1x256x256", "f16", "--a", "col", "--out", "f16:col", "--m", "8..9")
+        self.assertRegex(columns.stderr, "--m: the leading dimension of (out, a|a, out) is M")
+
     def test_controls_that_a_problem_fixes_stay(self):
         problem = "gemm 64x256x8192 --a f16:row --b f16:col --out f16:row --split-k 4"
         kernel = self.candidates(problem)[0][0]["name"]
@@ -457,6 +548,12 @@ class BadInput(TuneTest):
             self.refused("tune", "--times", path, *problem, says="line 1")
         for text in ("", "hello\n", "[" * 100000):
             self.refused("tune", "--times", self.write("bad", text), *problem, says="recorded times")
+        lines = self.times_of(PROBLEMS[0])
+        cut = run_quarry("tune", "--times", self.write("cut", lines[:-40]), *ON, *problem)
+        self.assertEqual(cut.status, 0, cut.err)
+        self.assertIn("is cut short: it was skipped", cut.err)
+        self.refused("tune", "--times", self.write("cut", lines[:-40] + "\n" + lines), *ON, *problem, says="line 6")
+        os.remove(self.path("t.jsonl"))
         removed = self.write("bad", json.dumps(dict(good, kernel="gemm_simt_that_was_removed")) + "\n")
         done = run_quarry("tune", "--times", removed, *problem)
         self.assertEqual(done.status, 1)
@@ -469,6 +566,17 @@ class BadInput(TuneTest):
                                   capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+            self.assertEqual(self.tune(*PROBLEMS[0].split(), "--budget", "0", output=path).returncode, 1)
+
+    def test_an_index_that_cannot_be_written(self):
+        self.times(PROBLEMS[:1])
+        os.makedirs(self.path("table.jsonl.index/in_the_way"))
+        done = self.tune(*PROBLEMS[0].split())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 measured, 0 known already, 0 failed, 0 left", done.stdout)
+        self.assertRegex(done.stderr, "the measurements are in `.*table.jsonl`; its index could not be written: ")
+        self.assertAlmostEqual(self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": self.path("table.jsonl")})[0][0]["measured_us"], 5.5)
 
     def test_without_a_device(self):
         findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}

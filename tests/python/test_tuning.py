@@ -1,4 +1,5 @@
 """Tuning in parts, by a local cluster of two processes, with recorded times in place of a device."""
+import concurrent.futures
 import json
 import os
 import shlex
@@ -23,6 +24,27 @@ PROBLEMS += ["gemm 64x256x512 --a bf16:row --b bf16:row --out bf16:row --epilogu
 def asked(*arguments, **environment):
     """What the command prints."""
     return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=True, env=os.environ | environment).stdout
+
+
+class Client:
+    """In place of a Dask client: threads of this process. @param damage changes what parts return"""
+
+    def __init__(self, workers, damage=lambda index, table: table):
+        self.pool = concurrent.futures.ThreadPoolExecutor(workers)
+        self.workers, self.damage, self.submitted = workers, damage, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.pool.shutdown()
+
+    def scheduler_info(self):
+        return {"workers": dict.fromkeys(range(self.workers))}
+
+    def submit(self, function, problems, index, count, *, pure, resources, **options):
+        self.submitted += 1
+        return self.pool.submit(lambda: self.damage(index, function(problems, index, count, **options)))
 
 
 @unittest.skipIf(COMMAND is None, "QUARRY_COMMAND is not set")
@@ -77,7 +99,35 @@ class Parts(unittest.TestCase):
                 wrong = ["--times", "nowhere.jsonl", "--device-model", "h200"]
                 with self.assertRaisesRegex(RuntimeError, "2 of 2 parts failed, the first: .*nowhere"):
                     tuning.tune_with_dask(client, PROBLEMS, other, parts=2, flags=wrong, command=COMMAND)
-                self.assertFalse(other.exists())
+                self.assertEqual(other.read_bytes(), b"")
+
+    def tune(self, problems, output, workers=2, **options):
+        with Client(workers) as client:
+            return tuning.tune_with_dask(client, problems, output, flags=self.flags, command=COMMAND, **options)
+
+    def test_parts_are_merged_as_they_end(self):
+        output = self.output()
+        self.assertEqual(self.tune(PROBLEMS, output), [])
+        self.assertTuned(output, PROBLEMS)
+
+    def test_an_output_that_cannot_be_written_is_noticed_first(self):
+        with Client(1) as client:
+            with self.assertRaisesRegex(RuntimeError, "could not be merged"):
+                tuning.tune_with_dask(client, PROBLEMS, "/nowhere/table.jsonl", flags=self.flags, command=COMMAND)
+            self.assertEqual(client.submitted, 0)
+
+    def test_a_part_that_cannot_be_merged_is_named_and_the_others_stay(self):
+        output = self.output()
+        with Client(2, damage=lambda index, table: b"no table\n" if index == 1 else table) as client:
+            with self.assertRaisesRegex(RuntimeError, "1 of 3 parts failed, the first: part 1: .*no line of it"):
+                tuning.tune_with_dask(client, PROBLEMS, output, parts=3, flags=self.flags, command=COMMAND)
+        lost = tuning.tune_part(PROBLEMS, 1, 3, flags=self.flags, command=COMMAND)
+        missing = tuning.merge_tables([b""], PROBLEMS, output, command=COMMAND)
+        self.assertEqual(len(missing), len({json.loads(line)["problem"] for line in lost.splitlines()}))
+
+    def test_lines_that_are_no_problems_are_missing(self):
+        lines = ["hello", *PROBLEMS[:3], "gemm 3x", *PROBLEMS[3:]]
+        self.assertEqual(self.tune(lines, self.output()), ["hello", "gemm 3x"])
 
     def test_mistakes_are_told(self):
         with self.assertRaisesRegex(RuntimeError, "part 0 of 2 failed: .*nowhere"):

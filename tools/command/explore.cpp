@@ -55,9 +55,10 @@ Result<std::vector<ExplorerMap>> read_maps(const std::vector<std::string>& texts
 Result<std::vector<ExplorerTime>> read_times(const std::string& path) {
   std::vector<ExplorerTime> times;
   if (path.empty()) return times;
-  const Result<lab::RecordedProblems> problems = lab::read_recorded_times(path);
-  if (!problems) return problems.status();
-  for (const auto& [problem, record] : *problems) {
+  const Result<lab::RecordedFile> file = lab::read_recorded_times(path);
+  if (!file) return file.status();
+  if (file->is_cut) message("the last line of " + lab::quoted(path) + " is cut short: it was skipped");
+  for (const auto& [problem, record] : file->problems) {
     for (const lab::KernelTime& time : record.kernels)
       times.push_back({problem, time.kernel, time.predicted_us.value_or(0), time.gaps_us[1]});
   }

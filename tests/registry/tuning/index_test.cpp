@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -230,5 +231,26 @@ TEST_CASE("a damaged index is refused") {
     std::memcpy(changed.data() + 16, &checksum, sizeof checksum);
     const Result<TuningIndex> read = detail::index_from_bytes(changed, stamp_of(table), sources);
     if (read) (void)choices_text(*read);
+  }
+}
+
+TEST_CASE("an index counts measurements of each device and kernel, in a file too") {
+  const auto seed = lab::fresh_seed();
+  CAPTURE(seed);
+  Random random(seed);
+  const TuningTable table = test::table_of(test::random_measurements(random, 200));
+  std::map<std::pair<std::string, std::string>, std::uint64_t> expected;
+  for (const auto& [id, m] : table.measurements()) expected[{m.device, m.kernel}] += m.sources == sources;
+  std::erase_if(expected, [](const auto& each) { return each.second == 0; });
+  const TuningIndex once(table, sources);
+  const TuningIndex twice = TuningIndex::joined(once, TuningIndex(TuningTable(), sources));
+  const Result<TuningIndex> read =
+      detail::index_from_bytes(detail::to_bytes(once, stamp_of(table), sources), stamp_of(table), sources);
+  REQUIRE(read);
+  for (const TuningIndex* index : {&once, &twice, &*read}) {
+    std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
+    for (const detail::TunedPair& each : index->pairs())
+      counts[{index->devices()[each.device].name, index->kernels()[each.kernel].name}] = each.measurements;
+    CHECK(counts == expected);
   }
 }

@@ -155,7 +155,7 @@ TEST_CASE("the index is used while it belongs to the table") {
   };
   CHECK(from_index());
   CHECK(!from_index("others"));
-  put(detail::index_path(path), "QUARRYT1");
+  put(detail::index_path(path), "QUARRYT2");
   CHECK(!from_index());
   REQUIRE(detail::join_into_table(path, {}, sources, joined));
   CHECK(from_index());

@@ -1,10 +1,10 @@
 /// The output of quarry bench, which grows with each problem that ends.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "registry/compile/disk_cache_folder.hpp"
 #include "tools/command/bench/report.hpp"
 #include "tools/command/common/growing_listing.hpp"
 
@@ -37,7 +37,7 @@ class BenchRows {
   std::vector<lab::BenchResult> results_;
   GrowingListing listing_;
   std::string times_path_;
-  std::ofstream times_;
+  detail::Descriptor times_;
 };
 
 /// Texts as wide as the values of bench_columns get, for problems and the kernels that may be their best.

@@ -2,15 +2,19 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <span>
 
+#include "basic/write_bytes.hpp"
 #include "lab/text.hpp"
+#include "registry/compile/disk_cache_folder.hpp"
+#include "registry/compile/whole_file.hpp"
 
 namespace quarry::command {
 
@@ -33,10 +37,14 @@ void write_output(std::string_view text) {
 }
 
 Status write_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (file) return {};
-  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  struct stat there = {};
+  // A pipe or a device takes the bytes as they come; a file is replaced when they are all there.
+  if (stat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return detail::write_whole_file(path, bytes);
+  const detail::Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const int error = file ? detail::write_bytes(file.number(), bytes) : errno;
+  if (error == 0) return {};
+  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(error));
 }
 
 void flush_output() {

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <utility>
 
 #include "tools/command/common/output.hpp"
 #include "tools/command/tune/tune.hpp"
@@ -64,19 +66,80 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// The exit status of a process.
-int wait_for(pid_t process) {
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) return failed;
+/// SIGINT, SIGTERM and SIGCHLD, which this process waits for; blocked until this ends.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigemptyset(&ours_);
+    for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&ours_, number);
+    std::signal(SIGCHLD, SIG_DFL);  // a parent may have ignored it: then exit statuses are lost
+    sigprocmask(SIG_BLOCK, &ours_, &before_);
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(failed);
+  ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+  /// What processes that start here have blocked.
+  const sigset_t& before() const { return before_; }
+  /// The next of these signals.
+  int wait() const {
+    int number = 0;
+    while (sigwait(&ours_, &number) != 0) {
+    }
+    return number;
+  }
+
+ private:
+  sigset_t ours_ = {};
+  sigset_t before_ = {};
+};
+
+/// Starts a process. @return 0, or an errno
+int start(std::vector<std::string>& words, std::vector<std::string>& environment, const sigset_t& blocked,
+          pid_t& process) {
+  posix_spawnattr_t attributes;
+  if (const int error = posix_spawnattr_init(&attributes); error != 0) return error;
+  posix_spawnattr_setsigmask(&attributes, &blocked);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int error = posix_spawn(&process, "/proc/self/exe", nullptr, &attributes, pointers_to(words).data(),
+                                pointers_to(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+/// Takes the processes that have ended off the list. @return the worst of their exit statuses
+int take_ended(std::vector<pid_t>& processes) {
+  int exit = done;
+  std::erase_if(processes, [&](pid_t process) {
+    int status = 0;
+    const pid_t ended = waitpid(process, &status, WNOHANG);
+    if (ended == 0) return false;
+    exit = std::max(exit, ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(failed));
+    return true;
+  });
+  return exit;
+}
+
+/// Waits until all have ended: each ends behind its problem when it is interrupted. A terminal interrupts all
+/// of them and this process; others interrupt this one alone, which passes it on. It sends the other signal
+/// of the two, because a second one of the same kind ends a process at once.
+int wait_for_all(std::vector<pid_t> processes, const BlockedSignals& signals) {
+  int exit = take_ended(processes);
+  while (!processes.empty()) {
+    const int number = signals.wait();
+    if (number != SIGCHLD) {
+      for (const pid_t process : processes) kill(process, number == SIGINT ? SIGTERM : SIGINT);
+    }
+    exit = std::max(exit, take_ended(processes));
+  }
+  return exit;
 }
 
 }  // namespace
 
 int tune_on_devices(std::size_t count, const lab::TaskQueue& queue) {
   const std::vector<std::string> words = own_words();
+  const BlockedSignals signals;
   std::vector<pid_t> processes;
   int exit = done;
   for (std::size_t device = 0; device < count; ++device) {
@@ -85,8 +148,7 @@ int tune_on_devices(std::size_t count, const lab::TaskQueue& queue) {
                   std::to_string(count));
     std::vector<std::string> environment = environment_for(device);
     pid_t process = 0;
-    const int error = posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, pointers_to(own).data(),
-                                  pointers_to(environment).data());
+    const int error = start(own, environment, signals.before(), process);
     if (error == 0) {
       processes.push_back(process);
     } else {
@@ -94,10 +156,7 @@ int tune_on_devices(std::size_t count, const lab::TaskQueue& queue) {
       exit = failed;
     }
   }
-  // A terminal interrupts all of them: each ends behind its problem, and this one behind the last.
-  std::signal(SIGINT, SIG_IGN);
-  for (const pid_t process : processes) exit = std::max(exit, wait_for(process));
-  return exit;
+  return std::max(exit, wait_for_all(std::move(processes), signals));
 }
 
 }  // namespace quarry::command

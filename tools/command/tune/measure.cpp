@@ -101,6 +101,20 @@ std::string next_step(bool again) {
   return "the same command begins again; without --again it measures what the table does not have";
 }
 
+/// Orders the table and writes its index. Says why where it cannot: the measurements are in the table all the
+/// same.
+bool write_index(const std::string& table) {
+  lab::OddLines odd;
+  const auto indexed = lab::merge_tables({}, table, odd);
+  if (!indexed) {
+    message("the measurements are in " + lab::quoted(table) +
+            "; its index could not be written: " + indexed.status().message());
+    return false;
+  }
+  if (odd.damaged > 0) message("damaged lines of the table left out: " + std::to_string(odd.damaged));
+  return true;
+}
+
 int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::TuneSetting setting,
               Shown& shown) {
   listen_to_interrupts();  // which end the tuning behind the present problem
@@ -111,16 +125,11 @@ int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::T
   const Result<lab::TuneReport> done = lab::tune(tasks, meter, setting);
   shown.clear();
   if (!done) return report(done.status());
-  if (done->measured > 0) {
-    lab::OddLines odd;
-    const auto indexed = lab::merge_tables({}, setting.table, odd);
-    if (!indexed) return report(indexed.status());
-    if (odd.damaged > 0) message("damaged lines of the table left out: " + std::to_string(odd.damaged));
-  }
   write_output(report_text(*done, setting.table));
   if (done->is_stopped) message("stopped; " + next);
   if (done->is_over_budget) message("the budget is spent; " + next);
-  return done->failed > 0 || done->is_stopped ? failed : command::done;
+  const bool is_indexed = done->measured == 0 || write_index(setting.table);
+  return done->failed > 0 || done->is_stopped || !is_indexed ? failed : command::done;
 }
 
 Result<lab::TuneSetting> read_setting(const TuneFlags& flags) {
@@ -234,6 +243,8 @@ Status join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::
 }  // namespace
 
 int tune_problems(const TuneFlags& flags) {
+  // The process that started this one may be interrupted before this one measures.
+  if (!flags.queue.empty()) listen_to_interrupts();
   const Result<lab::DeviceMeterOptions> options = read_options(flags);
   if (!options) return report(options.status());
   const Result<lab::Shard> shard = read_shard(flags);
@@ -249,9 +260,11 @@ int tune_problems(const TuneFlags& flags) {
   if (!setting) return report(setting.status());
   lab::RecordedProblems records;
   if (!flags.times.empty()) {
-    Result<lab::RecordedProblems> read = lab::read_recorded_times(flags.times);
+    Result<lab::RecordedFile> read = lab::read_recorded_times(flags.times);
     if (!read) return report(read.status());
-    records = *std::move(read);
+    if (read->is_cut)
+      message("the last line of " + lab::quoted(flags.times) + " is cut short: it was skipped");
+    records = std::move(read->problems);
   } else if (Status there = cuda_status(lab::used_device); !there) {
     return report(Status(there.code(), "nothing can be timed here: " + there.message()));
   }

@@ -1,4 +1,5 @@
 // The problems of a tuning, and the part of them that a process does.
+#include <algorithm>
 #include <vector>
 
 #include "lab/operation.hpp"
@@ -18,6 +19,33 @@ Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
   if (others > 0)
     message(std::to_string(others) + " problems of the log are of operations that have nothing to tune");
   return logged;
+}
+
+/// The stride from one line of a matrix to the next.
+std::int64_t leading_dimension(const TensorView& view) {
+  if (view.rank < 2) return 0;
+  return std::max(view.strides[view.rank - 2U], view.strides[view.rank - 1U]);
+}
+
+/// Says where values of M of a range may have keys of their own: the alignment of an operand whose leading
+/// dimension is M changes with M.
+void say_aligned_by_m(const lab::TuneTask& task) {
+  const lab::HeldArguments low = arguments_of(lab::with_m(task.problem, task.m->low));
+  const lab::HeldArguments high = arguments_of(lab::with_m(task.problem, task.m->high));
+  detail::OperandList of_low;
+  detail::OperandList of_high;
+  low.list(of_low);
+  high.list(of_high);
+  std::string names;
+  for (const detail::OperandRef& operand : of_low) {
+    const detail::OperandRef* const same = of_high.find(operand.name);
+    if (same == nullptr || leading_dimension(*operand.view) == leading_dimension(*same->view)) continue;
+    names.append(names.empty() ? "" : ", ").append(to_string(operand.name));
+  }
+  if (names.empty()) return;
+  message(
+      "--m: the leading dimension of " + names +
+      " is M: values of M with another alignment are problems of their own, which the range does not cover");
 }
 
 }  // namespace
@@ -45,6 +73,7 @@ Result<std::vector<lab::TuneTask>> read_tasks(const TuneFlags& flags) {
     // All problems of a range look like its first one.
     lab::TuneTask task{.problem = range ? lab::with_m(problem, range->low) : problem, .m = range};
     if (Status s = check_not_empty(task.problem); !s) return s;
+    if (range && flags.queue.empty()) say_aligned_by_m(task);
     tasks.push_back(std::move(task));
   }
   return tasks;

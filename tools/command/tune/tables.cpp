@@ -1,4 +1,5 @@
 // Tuning tables on the command line: merging, exporting, showing.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -32,6 +33,16 @@ void say_skipped(const detail::TuningTable& table) {
           std::to_string(table.future()) + " of a later version");
 }
 
+/// Why measurements of a table are not used.
+void say_unusable(const detail::TuningTable& table) {
+  const lab::UnusableMeasurements unusable = lab::unusable_in(table);
+  const auto say = [](std::size_t count, const char* of) {
+    if (count > 0) message(plural(count, "measurement") + (count == 1 ? " is of " : " are of ") + of);
+  };
+  say(unusable.other_sources, "other kernel sources");
+  say(unusable.unknown_kernels, "unknown kernels");
+}
+
 /// Names the tasks that the table has no measurements of.
 void print_missing(const std::vector<lab::TuneTask>& tasks, const std::vector<lab::TuneTask>& missing) {
   for (const lab::TuneTask& task : missing) write_output("missing: " + lab::task_text(task) + "\n");
@@ -57,16 +68,20 @@ struct Packed {
   std::set<std::string_view> kernels;
 };
 
-/// Compiles those that can run on a target. Reports those that could not be compiled.
-void compile_chosen(const std::vector<Kernel>& chosen, int target, Packed& packed, int& exit) {
-  const std::vector<Kernel> kernels = runnable_on(chosen, target);
+/// Compiles kernels as they are registered, or with the expressions of problems, one for each kernel. Reports
+/// those that could not be compiled.
+void compile_part(const std::vector<Kernel>& kernels, const std::vector<lab::HeldArguments>& problems,
+                  int target, Packed& packed, int& exit) {
+  if (kernels.empty()) return;
   lab::Progress progress("compile", kernels.size());
   std::size_t before = 0;
   const auto advance = [&](std::size_t now, std::size_t, const Kernel&) {
     progress.advance(now - before);
     before = now;
   };
-  const auto results = compile_for_pack(kernels, {.target = target}, advance);
+  const std::vector<Arguments> arguments(problems.begin(), problems.end());
+  const auto results = problems.empty() ? compile_for_pack(kernels, {.target = target}, advance)
+                                        : compile_for_pack(kernels, arguments, {.target = target}, advance);
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i]) {
       packed.artifacts.push_back(*results[i]);
@@ -78,6 +93,23 @@ void compile_chosen(const std::vector<Kernel>& chosen, int target, Packed& packe
     exit = std::max(exit,
                     report(Status(results[i].status().code(), what + ": " + results[i].status().message())));
   }
+}
+
+/// Compiles those that can run on a target.
+void compile_chosen(const std::vector<lab::ChosenKernel>& chosen, int target, Packed& packed, int& exit) {
+  std::vector<Kernel> plain;
+  std::vector<Kernel> expressed;
+  std::vector<lab::HeldArguments> problems;
+  for (const lab::ChosenKernel& each : chosen) {
+    if (!each.problem) {
+      plain.push_back(each.kernel);
+    } else if (runs_on(each.kernel, target)) {
+      expressed.push_back(each.kernel);
+      problems.push_back(arguments_of(*each.problem));
+    }
+  }
+  compile_part(runnable_on(plain, target), {}, target, packed, exit);
+  compile_part(expressed, problems, target, packed, exit);
 }
 
 Cell number(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
@@ -118,6 +150,11 @@ const std::vector<ShownColumn>& shown_columns() {
   return columns;
 }
 
+bool has_several_devices(const std::vector<lab::TunedRow>& rows) {
+  return std::ranges::any_of(rows,
+                             [&](const lab::TunedRow& row) { return row.device != rows.front().device; });
+}
+
 }  // namespace
 
 int merge_tuning(const TuneFlags& flags) {
@@ -135,9 +172,13 @@ int merge_tuning(const TuneFlags& flags) {
   }
   detail::TuningTable table;
   if (const int exit = merge_into(flags, flags.output, table); exit != done) return exit;
-  if (tasks.empty()) return done;
+  if (tasks.empty()) {
+    say_unusable(table);
+    return done;
+  }
   const auto missing = lab::missing_tasks(tasks, table, device, lab::tuning_sources());
   print_missing(tasks, missing);
+  say_unusable(table);
   return missing.empty() ? done : failed;
 }
 
@@ -151,10 +192,13 @@ int export_tuning(const TuneFlags& flags) {
     return report(Status(StatusCode::file_error, "cannot make the folder " + lab::quoted(folder.string())));
   detail::TuningTable table;
   if (const int exit = merge_into(flags, folder / "tuning.jsonl", table); exit != done) return exit;
-  const std::vector<Kernel> kernels = lab::chosen_kernels(table);
+  const std::vector<lab::ChosenKernel> kernels = lab::chosen_kernels(table);
+  say_unusable(table);
   int exit = done;
   Packed packed;
   for (const int target : *targets) compile_chosen(kernels, target, packed, exit);
+  if (kernels.empty())
+    return report(Status(StatusCode::filtered_out, "this library uses no measurement of the table: no pack"));
   if (packed.kernels.empty())
     return report(Status(StatusCode::filtered_out, "no kernel of the table could be compiled: no pack"));
   const std::string pack = folder / "kernels.pack";
@@ -178,8 +222,13 @@ int show_tuning(const TuneFlags& flags) {
       .cell = [&](std::size_t row, std::size_t column) { return shown_columns()[column].cell(rows[row]); },
       .name_column = 2};
   for (const ShownColumn& each : shown_columns()) listing.columns.push_back(each.column);
+  for (Column& column : listing.columns) {
+    if (column.name == "device") column.in_table = has_several_devices(rows);
+    if (column.name == "usable") column.in_table = !std::ranges::all_of(rows, &lab::TunedRow::usable);
+  }
   if (Status s = print(listing, flags.listing); !s) return report(s);
   say_skipped(*table);
+  say_unusable(*table);
   return done;
 }
 
