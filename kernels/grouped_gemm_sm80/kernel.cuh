@@ -10,13 +10,20 @@
 
 namespace quarry::grouped_gemm_sm80 {
 
-/// The kernel.
+/// The kernel, without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GroupedGemmParams& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   constexpr bool gated = is_gated<Epilogue>();
   for_each_tile<config.types.out, config.tile, threads(config), gated>(params, [&](const GroupWork& work) {
     gemm_sm80::compute<tile_config(config), Epilogue, TileWriter>(params.gemm, work, memory);
+  });
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ScaledGroupedGemmParams& params) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  for_each_tile<config.types.out, config.tile, threads(config)>(params, [&](const GroupWork& work) {
+    gemm_sm80::compute_scaled<tile_config(config), Epilogue>(params.gemm, params.scales, work, memory);
   });
 }
 

@@ -15,10 +15,10 @@ constexpr auto settings = gemm_settings<Config>(
                   ScaleSupport::block_scales>("scales", ScaleSupport::none)});
 
 std::string fault(const Config& c) {
-  const bool has_blocks = c.scales == ScaleSupport::block_scales;
-  const bool has_types = has_blocks ? has_fp8_types(c.types) : has_half_types(c.types);
-  if (!has_types || c.types.accumulator != DType::f32 || c.scales == ScaleSupport::vector_scales)
-    return "grouped kernels multiply f16 or bf16, or 8-bit floating point with block_scales, and sum in f32";
+  if (!(has_half_types(c.types) || has_fp8_types(c.types)) || c.types.accumulator != DType::f32)
+    return "grouped kernels multiply f16, bf16 or 8-bit floating point by wgmma, and sum in f32";
+  if (c.scales != ScaleSupport::none && (!has_fp8_types(c.types) || c.scales != ScaleSupport::block_scales))
+    return "scales are block_scales, for 8-bit floating point";
   if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
   if (c.schedule == Schedule::one_tile) return "blocks walk over tiles: schedule must not be one_tile";
   const std::string why = gemm_sm90::fault(tile_config(c));

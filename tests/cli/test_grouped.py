@@ -26,6 +26,8 @@ class Grouped(CommandTest):
             ("3x40x33", "f16", "--form", "masked", "--sizes", "7,0,20", "--room", "20", "--outside", "zero"),
             ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--bias", "column", "--activation", "gelu"),
             ("3x40x33", "s8", "--out", "s32", "--sizes", "7,7,30", "--room", "50"),
+            ("3x40x33", "s8", "--out", "f32", "--sizes", "7,7,30", "--a-scale", "row", "--b-scale", "column"),
+            ("3x40x33", "e4m3", "--tokens", "30"),
             ("3x72x256", "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16", "--sizes", "7,7,60", "--a-scale", "1x128",
              "--b-scale", "128x128"),
             ("3x72x144", "--a", "e4m3:row", "--b", "e4m3:col", "--out", "f32", "--form", "masked", "--sizes", "7,0,60", "--a-scale",
@@ -141,7 +143,7 @@ class Grouped(CommandTest):
             (("2x64x64", "f16", "--outside", "drop"), "--outside"),
             (("2x64x64", "f16", "--form", "masked", "--sizes-are", "ends"), "counts of their rows, not ends"),
             (("2x64x64", "f16", "--math", "exact"), "--math does not go with grouped_gemm"),
-            (("2x64x64", "f16", "--a-scale", "row"), "Operand `a_scale` is unsupported: expected none, got a tensor"),
+            (("2x64x64", "s8", "--out", "s32", "--a-scale", "row"), "Operand `a_scale` is unsupported: an s32 output is computed in s32, which is not scaled"),
             (("2x64x64", "f16", "--form", "ragged_k", "--a-scale", "row"), "Operand `a_scale` is unsupported with ragged K"),
         ):
             with self.subTest(words=words):

@@ -50,6 +50,14 @@ constexpr grouped_gemm_sm80::Config element_config = {{DType::f16, DType::f16, D
                                                       {2, 2, 1},
                                                       3,
                                                       {1, 1}};
+/// Scales of rows and columns.
+constexpr grouped_gemm_sm80::Config vector_config = {{DType::s8, DType::s8, DType::s32, DType::f32},
+                                                     {Layout::row, Layout::column, Layout::row},
+                                                     {64, 64, 128},
+                                                     {2, 2, 1},
+                                                     4,
+                                                     {16, 16},
+                                                     ScaleSupport::vector_scales};
 
 }  // namespace
 
@@ -58,6 +66,7 @@ QUARRY_ENTRY(test_grouped_s8, GroupedGemmParams, grouped_gemm_simt::kernel, (byt
 QUARRY_ENTRY(test_grouped_scaled, ScaledGroupedGemmParams, grouped_gemm_simt::kernel, (scaled_config))
 QUARRY_ENTRY(test_grouped_pieces, GroupedGemmParams, grouped_gemm_sm80::kernel, (piece_config))
 QUARRY_ENTRY(test_grouped_elements, GroupedGemmParams, grouped_gemm_sm80::kernel, (element_config))
+QUARRY_ENTRY(test_grouped_vectors, ScaledGroupedGemmParams, grouped_gemm_sm80::kernel, (vector_config))
 
 namespace {
 
@@ -66,7 +75,8 @@ const std::map<std::string, const emulator::Entry*> entries = {
     {"grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4", &test_grouped_s8},
     {"grouped_gemm_simt_e4m3_e4m3_f32_bf16_rcr_64x64x16_t4x4_block_scales", &test_grouped_scaled},
     {"grouped_gemm_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8", &test_grouped_pieces},
-    {"grouped_gemm_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1", &test_grouped_elements}};
+    {"grouped_gemm_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1", &test_grouped_elements},
+    {"grouped_gemm_sm80_s8_s8_s32_f32_rcr_64x64x128_w2x2x1_s4_a16x16_vector_scales", &test_grouped_vectors}};
 
 /// Runs the kernel on the operands where they are, and returns what is wrong.
 std::string run(const Kernel& kernel, lab::Operands& operands, std::uint64_t seed, unsigned most_blocks) {

@@ -47,14 +47,14 @@ Result<DType> parse_b_zero(std::string_view text) {
   return DType::u8;
 }
 
-ScaleChoice draw_scale_choice(Dice& dice) {
+ScaleChoice draw_scale_choice(bool has_blocks, Dice& dice) {
   using enum ScaleGranularity;
   constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
   constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
   const std::int64_t which = dice.between(0, 3);
   ScaleChoice choice;
-  if (which != 1) choice.a = dice.one_of(of_a);
-  if (which != 2) choice.b = dice.one_of(of_b);
+  if (which != 1) choice.a = of_a[dice.between(0, has_blocks ? 2 : 1)];
+  if (which != 2) choice.b = of_b[dice.between(0, has_blocks ? 3 : 1)];
   return choice;
 }
 

@@ -28,8 +28,9 @@ struct ScaleChoice {
   std::optional<ScaleGranularity> b = {};
 };
 
-/// Scales of A, of B or of both, of any granularity that changes every 128 of K at most.
-ScaleChoice draw_scale_choice(Dice& dice);
+/// Scales of A, of B or of both, of any granularity that changes every 128 of K at most; without blocks, of
+/// tensors, rows and columns.
+ScaleChoice draw_scale_choice(bool has_blocks, Dice& dice);
 
 /// Fake scales of A or B, packed. Scales of one block of K lie side by side, as bulk copies need them.
 std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,

@@ -196,6 +196,8 @@ class Source final : public CampaignSource {
  private:
   /// The types that there are kernels of.
   std::vector<TypeKey> types_;
+  /// The same of kernels that take any scales.
+  std::set<TypeKey> scaled_types_;
   double cost_;
 };
 
@@ -203,7 +205,9 @@ Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
   std::set<TypeKey> types;
   for (const Kernel& kernel : kernels) {
     const OperandsMetadata& o = kernel.metadata().operands;
-    types.insert({o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype});
+    const TypeKey key = {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
+    types.insert(key);
+    if (takes_blocks(o.scales)) scaled_types_.insert(key);
   }
   types_ = {types.begin(), types.end()};
 }
@@ -230,7 +234,7 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
     *view = TensorView::row_major(nullptr, view->dtype,
                                   {0, view->extents[view->rank - 2U], view->extents[view->rank - 1U]});
   }
-  if (is_fp8(types.a) && is_fp8(types.b) && p.count() > 0 && dice.one_in(2))
+  if (scaled_types_.contains(types) && p.count() > 0 && dice.one_in(2))
     add_random_scales(args, {.plain = plain, .may_be_array = true}, p.count(), p.count(), dice);
   args.sizes = TensorView::row_major(nullptr, DType::s32, {p.count(), list_extents});
   args.clamp_host_sizes = p.clamp_host_sizes;
@@ -280,8 +284,9 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 bool Source::is_always_taken(const Arguments& arguments) const {
   const GemmListArguments& args = of(arguments);
   if (args.expression && gemm::wide_parts(*args.expression).groups) return false;
-  if ((args.a_scale || args.b_scale) && !(is_fp8(args.a.dtype) && is_fp8(args.b.dtype))) return false;
-  return std::ranges::find(types_, types_of_arguments(args)) != types_.end();
+  const TypeKey types = types_of_arguments(args);
+  if (args.a_scale || args.b_scale) return scaled_types_.contains(types);
+  return std::ranges::find(types_, types) != types_.end();
 }
 
 std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,

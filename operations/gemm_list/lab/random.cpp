@@ -87,7 +87,7 @@ void draw_bounds(Problem& problem, bool is_long, bool is_path, Dice& dice) {
 
 /// Scales of the path's granularities over more than two blocks of K, or any over one or two.
 void draw_scales(const ScaleChoice& of_path, Problem& problem, Dice& dice) {
-  const ScaleChoice choice = of_path.a ? of_path : draw_scale_choice(dice);
+  const ScaleChoice choice = of_path.a ? of_path : draw_scale_choice(true, dice);
   problem.a_scale = choice.a;
   problem.b_scale = choice.b;
   if (of_path.a) {

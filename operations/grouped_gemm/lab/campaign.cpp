@@ -130,6 +130,8 @@ class Source final : public CampaignSource {
  private:
   /// The types that there are kernels of.
   std::vector<TypeKey> types_;
+  /// The same of kernels that take any scales.
+  std::set<TypeKey> scaled_types_;
   double cost_;
 };
 
@@ -137,7 +139,9 @@ Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
   std::set<TypeKey> types;
   for (const Kernel& kernel : kernels) {
     const OperandsMetadata& o = kernel.metadata().operands;
-    types.insert({o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype});
+    const TypeKey key = {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
+    types.insert(key);
+    if (takes_blocks(o.scales)) scaled_types_.insert(key);
   }
   types_ = {types.begin(), types.end()};
 }
@@ -161,8 +165,7 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.zero_outside = p.zero_outside;
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.accumulator = types.sums;
-  const bool may_have_scales = is_fp8(types.a) && is_fp8(types.b);
-  if (may_have_scales && dice.one_in(is_ragged ? 64 : 2))  // ragged K has none
+  if (scaled_types_.contains(types) && dice.one_in(is_ragged ? 64 : 2))  // ragged K has none
     add_random_scales(args, {.plain = plain}, p.entries(), p.groups, dice);
   const DType compute = compute_type(types.sums, types.out);
   DrawnEpilogue drawn;
@@ -199,9 +202,9 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 bool Source::is_always_taken(const Arguments& arguments) const {
   const GroupedGemmArguments& args = of(arguments);
   if (args.expression && gemm::wide_parts(*args.expression).groups) return false;
-  const bool has_scales = args.a_scale || args.b_scale;
-  if (has_scales && !(is_fp8(args.a.dtype) && is_fp8(args.b.dtype))) return false;
-  return std::ranges::find(types_, types_of_arguments(args)) != types_.end();
+  const TypeKey types = types_of_arguments(args);
+  if (args.a_scale || args.b_scale) return scaled_types_.contains(types);
+  return std::ranges::find(types_, types) != types_.end();
 }
 
 std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,

@@ -161,8 +161,8 @@ void draw_wrong_sizes(Problem& problem, Dice& dice) {
 }
 
 /// Scales of the path's granularities over more than two blocks of K, or any.
-void draw_path_scales(Problem& problem, Dice& dice) {
-  if (!problem.a_scale) return draw_scales(problem, dice);
+void draw_path_scales(const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  if (!problem.a_scale) return draw_scales(kernel, problem, dice);
   problem.k += 2 * scale_block;
 }
 
@@ -170,8 +170,8 @@ void draw_path_scales(Problem& problem, Dice& dice) {
 
 bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
 
-void draw_scales(Problem& problem, Dice& dice) {
-  const ScaleChoice choice = draw_scale_choice(dice);
+void draw_scales(const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  const ScaleChoice choice = draw_scale_choice(takes_blocks(kernel), dice);
   problem.a_scale = choice.a;
   problem.b_scale = choice.b;
   if (dice.one_in(2)) problem.k += scale_block;
@@ -198,7 +198,7 @@ void draw_path(std::int64_t number, const KernelMetadata& kernel, Problem& probl
     if (problem.epilogue.c) problem.epilogue.c->shared = false;
   }
   draw_path_extents(problem, dice);
-  if (takes_scales(kernel)) draw_path_scales(problem, dice);
+  if (takes_scales(kernel)) draw_path_scales(kernel, problem, dice);
   do {
     draw_sizes(problem, dice);
   } while (!has_neighbours(problem));

@@ -22,7 +22,7 @@ inline constexpr std::int64_t least_rows = 90;
 void draw_path(std::int64_t path, const KernelMetadata& kernel, Problem& problem, Dice& dice);
 
 /// Scales of A, of B or of both, of any granularity; half of the problems have several blocks of K.
-void draw_scales(Problem& problem, Dice& dice);
+void draw_scales(const KernelMetadata& kernel, Problem& problem, Dice& dice);
 
 bool takes_scales(const KernelMetadata& kernel);
 

@@ -28,7 +28,7 @@ void draw_mixed(const KernelMetadata& kernel, Problem& problem, Dice& dice) {
   draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
   problem.zero_outside = dice.one_in(2);
   draw_extents(problem, dice);
-  if (takes_scales(kernel)) draw_scales(problem, dice);
+  if (takes_scales(kernel)) draw_scales(kernel, problem, dice);
   draw_sizes(problem, dice);
   if (takes_expression(kernel) && dice.one_in(4)) draw_expression(problem, dice);
   if (!dice.one_in(4)) return;
@@ -59,7 +59,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add(o.out.dtype)
       .add_if(begins_at_any_row(kernel), "any_row")
       .add_if(begins_at_any_k(kernel), "any_k")
-      .add_if(takes_scales(kernel), "scales");
+      .add_if(takes_scales(kernel), to_string(kernel.operands.scales));
 }
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {

@@ -119,8 +119,11 @@ Reference Lab::reference(const GroupedGemmArguments& args, const ReferenceOption
   Reference reference;
   const double terms = static_cast<double>(a.columns) /
                        (problem.groups.form == GroupForm::ragged_k ? std::max(problem.groups.groups, 1) : 1);
-  EpilogueReference epilogue(args.out, args.c, args.epilogue, problem.gemm.types.accumulator, terms, options,
-                             reference);
+  const DType accumulator = problem.gemm.types.accumulator;
+  // Scaled sums are no whole numbers.
+  const bool scaled_integers = is_integer(accumulator) && (args.a_scale || args.b_scale);
+  const DType sums = scaled_integers ? DType::f32 : accumulator;
+  EpilogueReference epilogue(args.out, args.c, args.epilogue, sums, terms, options, reference);
   if (epilogue.is_empty()) return reference;
   const std::vector<GroupProduct> groups = products_of(problem.groups, problem.gemm.m, problem.gemm.k);
   const Products products(args, epilogue);

@@ -82,6 +82,15 @@ std::optional<bool> refuses_expression(const std::string& message, const KernelM
   return std::nullopt;
 }
 
+/// Whether a kernel needs scales, of which a problem has none, or takes no blocks, which it has.
+bool has_other_scales(ScaleSupport kernel, const GroupedGemmArguments& args) {
+  if (kernel == ScaleSupport::none) return false;
+  if (!args.a_scale && !args.b_scale) return true;
+  const bool has_blocks = (args.a_scale && is_blocked(args.a_scale_granularity)) ||
+                          (args.b_scale && is_blocked(args.b_scale_granularity));
+  return has_blocks && !takes_blocks(kernel);
+}
+
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGemmArguments& args,
              const DeviceModel& device) {
@@ -103,7 +112,7 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGe
     case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
     case Reason::no_operand:
       return o.scales == ScaleSupport::none && (name == Operand::a_scale ? args.a_scale : args.b_scale);
-    case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
+    case Reason::granularity: return has_other_scales(o.scales, args);
     default:
       if (const std::optional<bool> cause = refuses_expression(status.message(), kernel, args)) return *cause;
       if (status.message().starts_with("Ragged K is unsupported"))

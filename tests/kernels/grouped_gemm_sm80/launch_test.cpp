@@ -1,4 +1,5 @@
 // The host side of grouped_gemm_sm80: what it refuses, its launches.
+#include <algorithm>
 #include <string>
 
 #include "grouped_gemm/family.hpp"
@@ -124,7 +125,8 @@ TEST_CASE("each form finds tensor cores before plain instructions", "[grouped_ge
       INFO(layouts << " " << found.status().message());
       REQUIRE(found.size() >= 2);
       CHECK(found.front().metadata().family == "grouped_gemm_sm80");
-      CHECK(found[found.size() - 1].metadata().family == "grouped_gemm_simt");
+      CHECK(std::ranges::any_of(
+          found, [](const Candidate& each) { return each.metadata().family == "grouped_gemm_simt"; }));
     }
   }
 }

@@ -286,9 +286,6 @@ TEST_CASE("grouped GEMM: scales that do not fit the operands are refused", "[gro
   Args args = ragged();
   args.b_scale = fake({1, 1});
   check_refused(args, "Operand `b_scale` is unsupported with ragged K");
-  // f32 has no kernel that takes scales.
-  const auto found = get_kernels(with_scales(contiguous()));
-  CHECK(found.status().message().find("Operand `a_scale` is unsupported") != std::string::npos);
 }
 
 TEST_CASE("grouped GEMM: kernels with scales are for problems with scales", "[grouped_gemm]") {
@@ -305,4 +302,52 @@ TEST_CASE("grouped GEMM: kernels with scales are for problems with scales", "[gr
   args.b_scale_granularity = ScaleGranularity::block_128x128;
   CHECK(support() == ScaleSupport::block_scales);
   for (const Kernel& kernel : get_kernels(args)) CHECK(kernel.supports(args));
+  const Kernel unscaled = *find_kernel("grouped_gemm_simt_e4m3_e4m3_f32_bf16_rcr_64x64x16_t4x4");
+  CHECK(unscaled.supports(args).message().find("Operand `a_scale` is unsupported") != std::string::npos);
+}
+
+TEST_CASE("grouped GEMM: kernels of vectors of scales take no blocks", "[grouped_gemm]") {
+  GroupedGemmArguments args = {.a = fake({30, 256}, DType::s8),
+                               .b = TensorView::column_major(nullptr, DType::s8, {4, 256, 64}),
+                               .out = fake({30, 64}),
+                               .sizes = TensorView::vector(nullptr, DType::s32, 4)};
+  args.a_scale = fake({30, 1});
+  args.a_scale_granularity = ScaleGranularity::row;
+  args.b_scale = fake({4, 1, 64});
+  args.b_scale_granularity = ScaleGranularity::column;
+  const Kernel vectors =
+      *find_kernel("grouped_gemm_sm80_s8_s8_s32_f32_rcr_64x64x128_w2x2x1_s4_a16x16_vector_scales");
+  CHECK(vectors.supports(args));
+  args.a_scale = fake({30, 2});
+  args.a_scale_granularity = ScaleGranularity::block_1x128;
+  CHECK(vectors.supports(args).reason() == Reason::granularity);
+  CHECK(find_best(args)->metadata().operands.scales == ScaleSupport::block_scales);
+}
+
+TEST_CASE("grouped GEMM: all pairs of 8-bit types have kernels, without scales and with them",
+          "[grouped_gemm]") {
+  const auto found = [](DType a, DType b, DType out, bool has_scales) {
+    GroupedGemmArguments args = {.a = fake({30, 256}, a),
+                                 .b = fake({4, 256, 64}, b),
+                                 .out = fake({30, 64}, out),
+                                 .sizes = TensorView::vector(nullptr, DType::s32, 4)};
+    if (has_scales) {
+      args.a_scale = fake({30, 2});
+      args.a_scale_granularity = ScaleGranularity::block_1x128;
+    }
+    return get_kernels(args).size();
+  };
+  for (const bool has_scales : {false, true}) {
+    for (const DType a : {DType::e4m3, DType::e5m2}) {
+      for (const DType b : {DType::e4m3, DType::e5m2}) {
+        for (const DType out : {DType::bf16, DType::f16, DType::f32, DType::e4m3, DType::e5m2})
+          CHECK(found(a, b, out, has_scales) > 0);
+      }
+    }
+    for (const DType a : {DType::s8, DType::u8}) {
+      for (const DType b : {DType::s8, DType::u8}) {
+        for (const DType out : {DType::s8, DType::u8, DType::f32}) CHECK(found(a, b, out, has_scales) > 0);
+      }
+    }
+  }
 }

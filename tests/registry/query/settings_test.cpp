@@ -89,7 +89,7 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
      {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "alignment",
       "scales"}},
     {"grouped_gemm_sm80",
-     {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
+     {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment", "scales"}},
     {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}},
     {"gemm_narrow_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "scales"}},
     {"gemm_list_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
