@@ -8,9 +8,8 @@
 ///       40     24  the table's stamp: bytes, and a digest of its first and last 64 KB
 ///       64     24  lines of other sources, damaged ones, and ones of later versions
 ///       88     48  counts: points, intervals, choices, kernels, devices, pairs
-///      136      .  points, intervals, choices, kernels, devices, pairs (TunedPoint, ...; of a name 8 bytes
-///      of
-///                  measurements, 4 of length, then text)
+///      136      .  points, intervals, choices, kernels, devices, pairs (TunedPoint, ...; of a name
+///                  8 bytes of measurements, 4 of length, then text)
 ///
 /// Numbers are little-endian.
 #pragma once
