@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/output_file.hpp"
 #include "lab/problems/problem_text.hpp"
 #include "lab/text.hpp"
 #include "lab/tune/recorded_times.hpp"
@@ -80,7 +81,7 @@ int explore(const ExploreFlags& flags) {
     write_output(page);
     return done;
   }
-  if (const Status status = write_file(flags.output, page); !status) return report(status);
+  if (const Status status = lab::write_file(flags.output, page); !status) return report(status);
   write_output(flags.output + "\n");
   return done;
 }

@@ -5,6 +5,7 @@
 #include "lab/bench/shape.hpp"
 #include "lab/bench/suite.hpp"
 #include "lab/bench/yardstick.hpp"
+#include "lab/output_file.hpp"
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
 #include "lab/trials/trial.hpp"
@@ -108,7 +109,7 @@ int run_all(BenchRequest& request, const BenchFlags& flags, const Instrument& in
     return report(Status(StatusCode::device_error, std::string("--svg: no problem has a ratio to ") +
                                                        instrument.kind->name + " to draw"));
   const std::string chart = bench_svg(rows.results(), instrument.device, *instrument.kind);
-  if (Status s = write_file(flags.svg, chart); !s) return report(s);
+  if (Status s = lab::write_file(flags.svg, chart); !s) return report(s);
   return exit;
 }
 

@@ -1,23 +1,8 @@
 #include "tools/command/bench/rows.hpp"
 
-#include <fcntl.h>
-
-#include <cerrno>
-#include <cstring>
-#include <span>
-
-#include "basic/write_bytes.hpp"
-#include "lab/text.hpp"
 #include "tools/command/common/output.hpp"
 
 namespace quarry::command {
-namespace {
-
-Status not_written(const std::string& path, int error) {
-  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(error));
-}
-
-}  // namespace
 
 BenchRows::BenchRows(const ListingFlags& flags, const lab::YardstickKind& kind, bool with_library,
                      std::vector<std::string> widest)
@@ -30,20 +15,12 @@ BenchRows::BenchRows(const ListingFlags& flags, const lab::YardstickKind& kind, 
            .name_column = bench_name_column},
           flags, std::move(widest)) {}
 
-Status BenchRows::open_times(const std::string& path) {
-  if (path.empty()) return {};
-  times_path_ = path;
-  times_ = detail::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  return times_ ? Status() : not_written(path, errno);
-}
+Status BenchRows::open_times(const std::string& path) { return path.empty() ? Status() : times_.open(path); }
 
 Status BenchRows::add(const lab::BenchResult& result) {
   results_.push_back(result);
   listing_.add();
-  if (times_path_.empty()) return {};
-  const std::string text = times_text(result);
-  const int error = detail::write_bytes(times_.number(), std::as_bytes(std::span(text)));
-  return error == 0 ? Status() : not_written(times_path_, error);
+  return times_.is_open() ? times_.add(times_text(result)) : Status();
 }
 
 Status BenchRows::end(nlohmann::ordered_json head) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/compile/disk_cache_folder.hpp"
+#include "lab/output_file.hpp"
 #include "tools/command/bench/report.hpp"
 #include "tools/command/common/growing_listing.hpp"
 
@@ -36,8 +36,7 @@ class BenchRows {
   const lab::YardstickKind& kind_;
   std::vector<lab::BenchResult> results_;
   GrowingListing listing_;
-  std::string times_path_;
-  detail::Descriptor times_;
+  lab::GrowingFile times_;
 };
 
 /// Texts as wide as the values of bench_columns get, for problems and the kernels that may be their best.

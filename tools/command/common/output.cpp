@@ -2,19 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <span>
-
-#include "basic/write_bytes.hpp"
-#include "lab/text.hpp"
-#include "registry/compile/disk_cache_folder.hpp"
-#include "registry/compile/whole_file.hpp"
 
 namespace quarry::command {
 
@@ -34,17 +27,6 @@ std::string counted(std::size_t count, std::string_view noun) {
 void write_output(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written && output_error == 0) output_error = errno;
-}
-
-Status write_file(const std::string& path, std::string_view text) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-  struct stat there = {};
-  // A pipe or a device takes the bytes as they come; a file is replaced when they are all there.
-  if (stat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return detail::write_whole_file(path, bytes);
-  const detail::Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  const int error = file ? detail::write_bytes(file.number(), bytes) : errno;
-  if (error == 0) return {};
-  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(error));
 }
 
 void flush_output() {

@@ -22,9 +22,6 @@ std::string counted(std::size_t count, std::string_view noun);
 /// Writes data to standard output, buffered until the end of the process.
 void write_output(std::string_view text);
 
-/// Writes data to a file, in the place of what it held. Where that fails, a file stays as it was.
-Status write_file(const std::string& path, std::string_view text);
-
 /// Makes what was written appear now, where work that takes long follows.
 void flush_output();
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "lab/output_file.hpp"
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
 #include "lab/tune/tables.hpp"
@@ -213,7 +214,7 @@ int show_tuning(const TuneFlags& flags) {
   if (!table) return report(table.status());
   const std::vector<lab::TunedRow> rows = lab::tuned_rows(*table);
   if (!flags.svg.empty()) {
-    if (Status s = write_file(flags.svg, lab::tuning_svg(rows)); !s) return report(s);
+    if (Status s = lab::write_file(flags.svg, lab::tuning_svg(rows)); !s) return report(s);
   }
   Listing listing{
       .noun = "choices",
