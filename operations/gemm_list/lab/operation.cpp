@@ -22,9 +22,7 @@ constexpr Setting own_settings[] = {
     {"leading", "packed|LIST",
      "Leading dimensions of each problem, A:B:C:OUT,...; packed: of lines without padding"},
     {"leading-alignment", "N",
-     "What the leading dimensions of A and B are promised to be multiples of (the most that they are, up to "
-     "16); "
-     "packed lines are padded to such multiples"},
+     "Multiple that leading dimensions of A and B are promised to be (the most, up to 16)"},
     {"schedule", "device|host", "Where tiles are counted: in the kernel, or at the launch (device)"},
     {"wrong-sizes", "refuse|clamp", "What the host executor does with sizes that make no sense (refuse)"},
     {"accumulator", "TYPE",
