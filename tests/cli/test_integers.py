@@ -65,8 +65,8 @@ class Integers(CommandTest):
                     self.assertTrue(run["right"])
                     found = self.quarry("find", "gemm", "512x512x512", *operands, *MODEL, "--columns", "family", "--format",
                                         "json").json["candidates"]
-                    # Tensor cores take bytes that are contiguous along K.
-                    multiplied = "gemm_sm80" if a == "u8" or b_layout == "col" else "gemm_simt"
+                    # Tensor cores take bytes that are contiguous along K; as weights, those of Hopper do.
+                    multiplied = "gemm_sm80" if a == "u8" else "gemm_sm90" if b_layout == "col" else "gemm_simt"
                     self.assertEqual(found[0]["family"], multiplied)
 
     @unittest.skipUnless(EMULATES, "this build has no emulator")
