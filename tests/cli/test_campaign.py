@@ -63,8 +63,8 @@ class Campaign(CommandTest):
         for _ in range(20):
             process.stderr.readline()  # a problem that has begun
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 1)
+        err, out = process.stderr.read(), process.stdout.read()  # communicate would lose the lines that readline has buffered
+        self.assertEqual(process.wait(timeout=120), 1)
         begun = 20 + len(re.findall("--seed", err))
         found = re.search(r"^1000000 problems: (\d+) right .*, (\d+) left when it was interrupted; on the host", out)
         self.assertIsNotNone(found, out)
