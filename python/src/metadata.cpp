@@ -80,9 +80,9 @@ void bind_operands(nb::module_& module) {
 void bind_design(nb::module_& module) {
   nb::class_<DesignMetadata>(
       module, "DesignMetadata",
-      "How a kernel is built. An attribute that the kernel's family does not have is None. Three attributes "
-      "are never None:\ntile_shape is then (0, 0, 0), math \"exact\" and math_unit \"simt\". Fields, such as "
-      "metadata[\"tile.m\"], are None for these, too.")
+      "How a kernel is built. Attributes that do not apply to the kernel's family are None,\n"
+      "except tile_shape (0, 0, 0), math (\"exact\") and math_unit (\"simt\").\nThe fields of these, such as "
+      "metadata[\"tile.m\"], are None.")
       .def_prop_ro(
           "tile_shape", [](const DesignMetadata& self) { return shape(self.tile); },
           "Output tile of a block (M, N), and the K extent of a pipeline stage.")

@@ -26,8 +26,8 @@ void refuse_options(std::optional<std::size_t> max_workspace, bool explain, bool
   if (batch_invariant) refuse("batch_invariant");
 }
 
-/// All kernels, or those for `cc`, that pass the filter. The first parameter, where other
-/// calls have the arguments of a problem, is None.
+/// All kernels, or those for `cc`, that pass the filter. The first parameter is always None: the other
+/// overloads of get_kernels take the arguments of a problem there.
 nb::list list_all(nb::handle, nb::handle metadata_filter, std::optional<int> cc,
                   std::optional<std::size_t> limit, std::optional<std::size_t> max_workspace,
                   bool precompiled_only, bool explain, bool batch_invariant) {

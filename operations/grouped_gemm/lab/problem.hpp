@@ -52,8 +52,8 @@ struct Problem {
   /// Rows of the expression's tables; 0: as many as `out` has.
   std::int64_t table_rows = 0;
 
-  /// How many groups the operands are said with: one where there is none, as a batch of 0 entries has no
-  /// text.
+  /// The groups that the text of the operands has. A batch of 0 entries has no text, so it is written as one
+  /// of 1.
   std::int64_t said_groups() const { return groups > 0 ? groups : 1; }
   /// Entries of the output's batch, as said_groups; 0: it is no batch.
   std::int64_t entries() const { return form == GroupForm::contiguous ? 0 : said_groups(); }

@@ -3,17 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "lab/problems/fresh_seed.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 #include "support/gemm_checks.hpp"
-#include "support/random_gemm.hpp"
 #include "support/registry_problems.hpp"
 #include "support/scaled_problems.hpp"
 
@@ -21,11 +18,7 @@ namespace {
 
 using namespace quarry;
 using test::accepted;
-using test::between;
 using test::check_refused;
-using test::coin;
-using test::Random;
-using test::refused;
 using test::scalable;
 using test::scale_view;
 using test::taken_by;

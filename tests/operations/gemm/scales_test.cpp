@@ -1,10 +1,7 @@
 /// Scales of operands as arguments: their checks, the checked problem, and that kernels refuse them.
 #include "operations/gemm/scales.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +25,6 @@ using test::Random;
 using test::refused;
 using test::scalable;
 using test::scale_view;
-using test::taken_by;
 using test::with_a;
 using test::with_b;
 
