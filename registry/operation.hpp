@@ -40,7 +40,8 @@
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
 /// and, where the bits of a result may depend on the kernel and the problem's size,
-///   make_invariant(arguments, options, whole, filter)    narrows a query down to where they do not
+///   required_class(arguments, filter, options)           the class of kernels where they do not
+///   make_invariant(arguments, options, whole, filter)    narrows a query down to it
 /// and, where expressions are compiled into its kernels,
 ///   expression_code(expression, name)          the struct that its kernels take as second template argument
 ///   known_expression(problem)                  the problem's expression, as machine code is looked up by it
@@ -59,22 +60,32 @@
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/account.hpp"
+#include "quarry/batch_invariant.hpp"
 #include "quarry/expression.hpp"
 #include "quarry/registry.hpp"
 #include "registry/tuning/measurement.hpp"
+#include "registry/tuning/query_options.hpp"
 
 namespace quarry::detail {
 
 /// Whether an answer may come from what this thread asked before, and is kept for later.
 enum class Recall : bool { no, yes };
 
+/// What the caller of a batch-invariant query asked, where the query goes on within one class.
+struct CallersQuery {
+  const void* arguments;
+  const Filter& filter;
+};
+
 /// What a query asks for beside its problem. Refers to what the caller holds.
 struct Wishes {
   const Filter& filter;
   const FindOptions& options;
   Recall recall = Recall::yes;
-  /// The caller's own filter, where `filter` also holds the class of a batch-invariant query; null otherwise.
-  const Filter* own_filter = nullptr;
+  /// Null unless `filter` also holds the class of a batch-invariant query.
+  const CallersQuery* of_class = nullptr;
+
+  QueryOptions query_options() const { return QueryOptions::of(of_class != nullptr, options.max_workspace); }
 };
 
 /// `arguments` are of the operation's own struct, here and below.
@@ -86,14 +97,18 @@ struct OperationInfo {
   /// Calls `use` with a copy of the arguments, which it may change, and returns what that returns.
   Status (*with_copy)(const void* arguments, void* context,
                       Status (*use)(void* context, const Arguments& copy));
-  /// The problem as tuning tables and logs know it. Fails as the operation's check does. Null: they know
-  /// none.
+  /// The problem of a plain query as tuning tables and logs know it. Fails as the operation's check does.
+  /// Null: they know none.
   Result<TuningKey> (*tuning_key)(const void* arguments);
   /// The problem in the words of the command line, less the operation, such that parsing them gives a problem
   /// of the same key; empty where flags cannot say it. Null as tuning_key. @pre the operation's check
   std::string (*command_text)(const void* arguments);
   /// Why its kernels are not tuned; empty where they are.
   std::string_view no_tuning;
+  /// The class that a batch-invariant query requires. Null: it requires none, as each element is computed
+  /// alone. Fails as the query does where there is no such class.
+  Result<InvariantClass> (*required_class)(const void* arguments, const Filter& filter,
+                                           const FindOptions& options);
   /// As get_kernels().
   CandidateList (*find)(const void* arguments, const Wishes& wishes);
   /// As find_best().

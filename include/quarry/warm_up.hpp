@@ -53,4 +53,10 @@ struct WarmUpReport {
 WarmUpReport warm_up(std::span<const Arguments> problems, const WarmUpOptions& options = {},
                      const Filter& filter = {}, const FindOptions& find = {});
 
+/// The same for problems that are asked about with options of their own, such as batch_invariant.
+/// @param find one for each problem; if nothing is loaded, the device of the first one counts for all. Of
+/// another number of options every problem fails with invalid_arguments
+WarmUpReport warm_up_each(std::span<const Arguments> problems, std::span<const FindOptions> find,
+                          const WarmUpOptions& options = {}, const Filter& filter = {});
+
 }  // namespace quarry

@@ -11,6 +11,7 @@
 #include "lab/bench/controls.hpp"
 #include "lab/bench/yardstick.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/progress.hpp"
 #include "lab/trials/compile_missing.hpp"
 #include "lab/trials/trial.hpp"
@@ -32,17 +33,18 @@ constexpr double warm_seconds = 0.1;
 constexpr double settle_seconds = 0.25;
 constexpr double gap_burst_seconds = 300e-6;
 constexpr double back_to_back_burst_seconds = 2e-3;
-FindOptions find_options(const BenchSetting& setting) {
-  return {.limit = setting.options.top,
-          .max_workspace = bench_workspace,
-          .availability = setting.options.availability,
-          .device = &setting.device};
+
+FindOptions options_for(const Problem& problem, const BenchSetting& setting) {
+  return find_options(problem, {.limit = setting.options.top,
+                                .max_workspace = bench_workspace,
+                                .availability = setting.options.availability,
+                                .device = &setting.device});
 }
 
 Result<std::vector<Candidate>> find_candidates(const Problem& problem, const BenchSetting& setting,
                                                BenchResult& result) {
   const HeldArguments arguments = arguments_of(problem);
-  const FindOptions options = find_options(setting);
+  const FindOptions options = options_for(problem, setting);
   if (setting.options.kernel) {
     const Result<Candidate> only = quarry::candidate_of(*setting.options.kernel, arguments, options);
     if (!only) return only.status();
@@ -154,13 +156,14 @@ class ShapeBench {
   /// The fastest kernels so far take part with other controls, too, where there are any.
   Status vary_controls(DeviceBursts& bursts) {
     if (!lab_of(result_.problem.operation()).has_controls) return {};
-    const Controls fixed = controls_of(result_.problem);
+    const FindOptions options = options_for(result_.problem, setting_);
+    const Controls fixed = controls_of(asked_problem(result_.problem, options));
     for (const std::size_t i : shortest(brief_, setting_.options.vary)) {
       const Candidate kernel = candidates_[i];
       for (const Controls& controls : other_controls(kernel.controls(), fixed)) {
         const HeldArguments arguments = with(controls, operands_->arguments());
-        const Result<Candidate> other = quarry::candidate_of(kernel, arguments, find_options(setting_));
-        if (!other || other->workspace() > bench_workspace)
+        const Result<Candidate> other = quarry::candidate_of(kernel, arguments, options);
+        if (!other || other->workspace() > options.max_workspace)
           continue;  // such controls are not for this kernel
         if (const Result<bool> added = add_kernel(bursts, *other, arguments); !added) return added.status();
       }
@@ -294,7 +297,7 @@ class ShapeBench {
     const bool has_controls = lab_of(result_.problem.operation()).has_controls;
     const HeldArguments arguments =
         has_controls ? with(controls_for(candidate), operands_->arguments()) : operands_->arguments();
-    const Result<Account> account = account_of(candidate, arguments, find_options(setting_));
+    const Result<Account> account = account_of(candidate, arguments, options_for(result_.problem, setting_));
     return account ? *account : Account();
   }
 

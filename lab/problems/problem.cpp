@@ -35,14 +35,18 @@ OperandOptions operand_options(const Problem& problem, std::uint64_t seed) {
 Controls controls_of(const Problem& problem) { return lab_of(problem).controls(problem); }
 
 Problem with(const Controls& controls, const Problem& problem) {
-  return lab_of(problem).with_controls(controls, problem);
+  Problem other = lab_of(problem).with_controls(controls, problem);
+  other.options = problem.options;
+  return other;
 }
 
 bool has_controls(const Problem& problem) { return lab_of(problem).has_controls; }
 
 std::string shape_text(const Problem& problem) { return lab_of(problem).shape_text(problem); }
 
-std::string command_text(const Problem& problem) {
+std::string command_text(const Problem& problem) { return plain_text(problem) + words_of(problem.options); }
+
+std::string plain_text(const Problem& problem) {
   return std::string(lab_of(problem).name) + " " + lab_of(problem).command_text(problem);
 }
 

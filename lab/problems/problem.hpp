@@ -12,6 +12,7 @@
 
 #include "lab/problems/held_arguments.hpp"
 #include "lab/problems/operands.hpp"
+#include "registry/tuning/query_options.hpp"
 
 namespace quarry::lab {
 
@@ -36,6 +37,8 @@ class Problem {
 
   /// Where the problem comes from, in its shapes file's words; may be empty.
   std::string label = {};
+  /// What a query for it asks for.
+  detail::QueryOptions options = {};
 
  private:
   Operation operation_ = {};
@@ -57,9 +60,11 @@ bool has_controls(const Problem& problem);
 /// "4096x4096x4096", with a batch and a "*" in front where there is one.
 std::string shape_text(const Problem& problem);
 
-/// The problem in the words of the command line, "gemm 4096x4096x4096 --a f16:row ...", such that parsing
-/// gives it back.
+/// The problem in the words of the command line, "gemm 4096x4096x4096 --a f16:row ...", with its options,
+/// such that parsing gives it back.
 std::string command_text(const Problem& problem);
+/// The same without options: of the plain problem.
+std::string plain_text(const Problem& problem);
 
 /// The sizes by name, for programs: {"m", 4096}, ...
 using NamedSizes = std::vector<std::pair<std::string_view, std::int64_t>>;

@@ -7,6 +7,7 @@
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/text.hpp"
 
 namespace quarry::lab {
@@ -26,6 +27,10 @@ std::string setting_name(const OperationLab& lab, std::string key) {
 /// The member that holds the shape in the words of the command line.
 constexpr std::string_view shape_member = "shape";
 
+/// Members that are options of the problem's query.
+constexpr std::string_view invariant_member = "batch_invariant";
+constexpr std::string_view workspace_member = "max_workspace";
+
 bool is_part_of_shape(const OperationLab& lab, const std::string& key) {
   const auto& sizes = lab.words.shape_members;
   return key == shape_member || std::ranges::find(sizes, key) != sizes.end();
@@ -33,7 +38,7 @@ bool is_part_of_shape(const OperationLab& lab, const std::string& key) {
 
 Status unknown_member(const OperationLab& lab, const std::string& key) {
   std::vector<std::string_view> names(lab.words.shape_members.begin(), lab.words.shape_members.end());
-  names.insert(names.end(), {shape_member, "from"});
+  names.insert(names.end(), {shape_member, "from", invariant_member, workspace_member});
   for (const Setting& setting : lab.settings()) names.push_back(setting.name);
   return error("unknown member " + detail::quoted(key) + detail::did_you_mean(key, names));
 }
@@ -91,8 +96,30 @@ std::string example_members(const OperationLab& lab) {
   return members.empty() ? "\"shape\": \"...\"" : members;
 }
 
-Result<Problem> read_problem(const OperationLab& lab, const json& object, SettingTexts settings) {
+/// Takes the options out of the members of a problem.
+Status take_options(json& object, detail::QueryOptions& options) {
+  if (const auto invariant = object.find(invariant_member); invariant != object.end()) {
+    if (!invariant->is_boolean())
+      return error("batch_invariant: expected true or false, got " + noun_of(*invariant));
+    options.batch_invariant = invariant->get<bool>();
+    object.erase(invariant);
+  }
+  if (const auto workspace = object.find(workspace_member); workspace != object.end()) {
+    if (!workspace->is_string() && !workspace->is_number())
+      return error("max_workspace: expected bytes such as 1024 or \"64M\", got " + noun_of(*workspace));
+    const Result<std::size_t> bytes =
+        parse_bytes(workspace->is_string() ? workspace->get<std::string>() : workspace->dump());
+    if (!bytes) return error("max_workspace: " + bytes.status().message());
+    options.max_workspace = *bytes;
+    object.erase(workspace);
+  }
+  return {};
+}
+
+Result<Problem> read_problem(const OperationLab& lab, json object, SettingTexts settings,
+                             detail::QueryOptions options) {
   if (!object.is_object()) return error("expected an object with the " + members_of_shape(lab));
+  if (Status s = take_options(object, options); !s) return s;
   std::string label;
   for (const auto& [key, value] : object.items()) {
     if (is_part_of_shape(lab, key)) continue;
@@ -110,12 +137,14 @@ Result<Problem> read_problem(const OperationLab& lab, const json& object, Settin
   const Result<std::string> shape = read_shape(lab, object);
   if (!shape) return shape.status();
   Result<Problem> problem = parse_problem(lab.operation, *shape, settings);
-  if (problem) problem->label = label;
+  if (!problem) return problem;
+  problem->label = label;
+  problem->options = options;
   return problem;
 }
 
 Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& json_text,
-                                   const SettingTexts& defaults) {
+                                   const SettingTexts& defaults, const detail::QueryOptions& options) {
   json document;
   // No member of a problem is a list: what lists hold is not kept, however deep they are.
   constexpr int members_depth = 3;
@@ -133,7 +162,7 @@ Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& j
   }
   std::vector<Problem> read;
   for (const json& object : *problems) {
-    Result<Problem> problem = read_problem(lab, object, defaults);
+    Result<Problem> problem = read_problem(lab, object, defaults, options);
     if (!problem) {
       return Status(problem.status().code(),
                     "problem " + std::to_string(read.size() + 1) + ": " + problem.status().message());
@@ -146,14 +175,15 @@ Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& j
 }  // namespace
 
 Result<std::vector<Problem>> read_shapes_file(const std::string& path, Operation operation,
-                                              const SettingTexts& defaults) {
+                                              const SettingTexts& defaults,
+                                              const detail::QueryOptions& options) {
   const OperationLab& lab = lab_of(operation);
   const auto in_file = [&path](const Status& status) {
     return Status(status.code(), "shapes file " + detail::quoted(path) + ": " + status.message());
   };
   const Result<std::string> text = detail::read_file(path);
   if (!text) return in_file(text.status());
-  Result<std::vector<Problem>> problems = parse(lab, *text, defaults);
+  Result<std::vector<Problem>> problems = parse(lab, *text, defaults, options);
   if (!problems) return in_file(problems.status());
   return problems;
 }

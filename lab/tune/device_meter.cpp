@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "lab/bench/yardstick.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/trials/compile_missing.hpp"
 
@@ -20,10 +21,10 @@ detail::TuningTimes times_of(const Spread& spread) {
 Result<std::vector<Kernel>> kernels_to_measure(const Problem& problem, const DeviceMeterOptions& options,
                                                const DeviceModel& device) {
   const CandidateList found = get_kernels(arguments_of(problem), {},
-                                          {.limit = options.bench.top,
-                                           .max_workspace = bench_workspace,
-                                           .availability = options.bench.availability,
-                                           .device = &device});
+                                          find_options(problem, {.limit = options.bench.top,
+                                                                 .max_workspace = bench_workspace,
+                                                                 .availability = options.bench.availability,
+                                                                 .device = &device}));
   if (found.empty()) return found.status();
   const double best = std::ranges::min(found, {}, &Candidate::predicted_seconds).predicted_seconds();
   std::vector<Kernel> kernels;

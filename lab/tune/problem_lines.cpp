@@ -6,6 +6,7 @@
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/query.hpp"
 #include "operations/common/problem_words.hpp"
 
 namespace quarry::lab {
@@ -43,15 +44,29 @@ Result<Problem> parse_command_text(std::string_view text) {
   const Result<Operation> operation = parse_operation(words[0]);
   if (!operation) return operation.status();
   const std::size_t first_flag = 1 + lab_of(*operation).words.words_of_shape(words[1]);
-  if (words.size() < first_flag || (words.size() - first_flag) % 2 != 0) return wrong(text);
+  if (words.size() < first_flag) return wrong(text);
   SettingTexts settings;
-  for (std::size_t i = first_flag; i < words.size(); i += 2) {
-    if (!is_flag(words[i])) return wrong(text);
+  detail::QueryOptions options;
+  for (std::size_t i = first_flag; i < words.size();) {
+    if (words[i] == "--batch-invariant") {
+      options.batch_invariant = true;
+      ++i;
+      continue;
+    }
+    if (!is_flag(words[i]) || i + 1 == words.size()) return wrong(text);
     settings[std::string(words[i].substr(2))] = words[i + 1];
+    i += 2;
+  }
+  if (const auto limit = settings.extract("max-workspace"); !limit.empty()) {
+    const Result<std::size_t> bytes = parse_bytes(limit.mapped());
+    if (!bytes) return bytes.status();
+    options.max_workspace = *bytes;
   }
   std::string shape(words[1]);
   for (std::size_t i = 2; i < first_flag; ++i) shape.append(" ").append(words[i]);
-  return parse_problem(*operation, shape, settings);
+  Result<Problem> problem = parse_problem(*operation, shape, settings);
+  if (problem) problem->options = options;
+  return problem;
 }
 
 Result<ProblemLog> read_problem_log(const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "quarry/registry.hpp"
 #include "registry/query/tuned.hpp"
@@ -125,7 +126,9 @@ Result<RecordedFile> read_recorded_times(const std::string& path) {
 }
 
 Result<std::vector<KernelTime>> RecordedTimes::measure(const Problem& problem) {
-  const auto found = problems_.find(command_text(problem));
+  auto found = problems_.find(command_text(problem));
+  // What a kernel takes does not depend on the options, which only leave kernels out.
+  if (found == problems_.end()) found = problems_.find(plain_text(problem));
   if (found == problems_.end())
     return Status(StatusCode::not_found, "no time was recorded of " + command_text(problem));
   now_ += found->second.cost;
@@ -142,8 +145,9 @@ Result<std::vector<KernelTime>> RecordedTimes::measure(const Problem& problem) {
       why = Status(StatusCode::unsupported, "a time was recorded with other controls than the problem has");
       continue;
     }
-    const HeldArguments arguments = with(detail::completed(fixed, time.controls), arguments_of(problem));
-    const Result<Candidate> candidate = quarry::candidate_of(*kernel, arguments, {.device = &device_});
+    const Problem as_recorded = with(detail::completed(fixed, time.controls), problem);
+    const Result<Candidate> candidate =
+        candidate_of(*kernel, as_recorded, find_options(problem, {.device = &device_}));
     if (!candidate) {
       why = candidate.status();
       continue;

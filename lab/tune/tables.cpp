@@ -7,6 +7,7 @@
 
 #include "lab/bench/chart.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "quarry/registry.hpp"
 #include "registry/compile/sources.hpp"
@@ -35,7 +36,8 @@ std::string predicted_first(const Measurement& of) {
   if (!problem) return "";
   // In this order candidates have no times of tables.
   const CandidateList candidates =
-      get_kernels(arguments_of(*problem), {}, {.order = Order::registry, .device = &model_of(of.device)});
+      get_kernels(arguments_of(*problem), {},
+                  find_options(*problem, {.order = Order::registry, .device = &model_of(of.device)}));
   if (candidates.empty()) return "";
   return std::string(std::ranges::min_element(candidates, {}, &Candidate::predicted_seconds)->name());
 }
@@ -54,9 +56,9 @@ bool is_taken(const Problem& problem, const DeviceModel& device, const std::stri
               const Controls& measured) {
   const Result<Kernel> kernel = find_kernel(name);
   if (!kernel) return false;
-  const Controls controls = detail::completed(controls_of(problem), measured);
+  const Problem as_measured = with(detail::completed(controls_of(problem), measured), problem);
   const Result<Candidate> candidate =
-      quarry::candidate_of(*kernel, with(controls, arguments_of(problem)), {.device = &device});
+      candidate_of(*kernel, as_measured, find_options(problem, {.device = &device}));
   if (!candidate) return false;
   // Where a problem has no controls, the family chooses them: as when it was measured.
   const auto differ = [](const auto& one, const auto& other) { return one && other && *one != *other; };
@@ -182,8 +184,8 @@ std::vector<ChosenKernel> chosen_kernels(const TuningTable& table) {
     if (!row.usable || !problem || !kernel) continue;
     // Machine code depends on the expression and types, which flags say, and not on sizes.
     const bool has_code = has_own_code(*kernel, *problem, model_of(row.device));
-    const std::string flags =
-        has_code ? row.problem.substr(std::min(row.problem.find(" --"), row.problem.size())) : "";
+    const std::string text = plain_text(*problem);
+    const std::string flags = has_code ? text.substr(std::min(text.find(" --"), text.size())) : "";
     if (!known.insert({row.kernel, flags}).second) continue;
     chosen.push_back({*kernel, has_code ? std::optional(*problem) : std::nullopt});
   }

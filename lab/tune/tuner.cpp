@@ -7,6 +7,7 @@
 
 #include "basic/text.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/query.hpp"
 #include "registry/operation.hpp"
 #include "registry/tuning/index.hpp"
 #include "registry/tuning/table_file.hpp"
@@ -22,9 +23,11 @@ using detail::TuningTable;
 Result<TuningKey> key_of(const Problem& problem) {
   const detail::OperationInfo& info = detail::info_of(problem.operation());
   if (Status s = check_tuned(problem.operation()); !s) return s;
-  const HeldArguments held = arguments_of(problem);
+  const HeldArguments held = arguments_of(asked_problem(problem, find_options(problem, {})));
   const Arguments arguments = held;
-  return info.tuning_key(arguments.data());
+  const Result<TuningKey> key = info.tuning_key(arguments.data());
+  if (!key) return key.status();
+  return key_under(*key, own_options(problem));
 }
 
 /// The measurements of one device and one state of the sources, by problem.

@@ -56,13 +56,13 @@ Lines lines_of(const TensorView& view) {
           .fits = view.strides[last - 1] == 1};
 }
 
-/// A line begins with the operation's name and a blank.
-constexpr std::size_t most_name = 32;
+/// A line begins with the operation's name and a blank, and ends with the options of a query.
+constexpr std::size_t most_beside = 96;
 
 }  // namespace
 
 std::string ProblemWords::text() const {
-  return fits_ && text_.size() + most_name <= most_line_bytes ? text_ : "";
+  return fits_ && text_.size() + most_beside <= most_line_bytes ? text_ : "";
 }
 
 bool is_output(const TensorView& view, const TensorView& out) {

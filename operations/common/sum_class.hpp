@@ -22,6 +22,13 @@ constexpr std::optional<SumClass> instruction_class(bool is_wgmma, int k) {
   }
 }
 
+/// The controls of a batch-invariant query: K in one piece.
+inline Controls in_one_piece(Controls controls) {
+  controls.mode = Mode::gemm;
+  controls.split_k_slices = 1;
+  return controls;
+}
+
 /// As quarry::sum_class.
 constexpr std::optional<SumClass> sum_class_of(const KernelMetadata& kernel) {
   const DesignMetadata& design = kernel.design;

@@ -103,13 +103,17 @@ Result<InvariantClass> invariant_class(const GemmArguments& arguments, const Fil
   return standings.best();
 }
 
+Result<InvariantClass> detail::gemm::Rules::required_class(const GemmArguments& arguments,
+                                                           const Filter& filter, const FindOptions& options) {
+  return invariant_class(arguments, filter, options);
+}
+
 Status detail::gemm::Rules::make_invariant(const GemmArguments& arguments, const FindOptions& options,
                                            GemmArguments& whole, Filter& filter) {
   const Result<InvariantClass> chosen = invariant_class(arguments, filter, options);
   if (!chosen) return chosen.status();
   whole = arguments;
-  whole.controls.mode = Mode::gemm;
-  whole.controls.split_k_slices = 1;
+  whole.controls = in_one_piece(whole.controls);
   filter = Filter([chosen = *chosen, asked = filter](const KernelMetadata& kernel) {
     return chosen.holds(kernel) && asked(kernel);
   });

@@ -15,6 +15,7 @@
 #include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "quarry/batch_invariant.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/registry.hpp"
@@ -95,7 +96,10 @@ struct Rules {
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);
 
-  /// FindOptions::batch_invariant: the arguments with K in one piece, and the filter with one class added.
+  /// FindOptions::batch_invariant: the class, as quarry::invariant_class chooses it.
+  static Result<InvariantClass> required_class(const GemmArguments& arguments, const Filter& filter,
+                                               const FindOptions& options);
+  /// The same as a query: the arguments with K in one piece, and the filter with the class added.
   static Status make_invariant(const GemmArguments& arguments, const FindOptions& options,
                                GemmArguments& whole, Filter& filter);
 

@@ -107,21 +107,40 @@ WarmUpReport all_failed(std::size_t problems, const Status& why) {
   return report;
 }
 
+WarmUpReport out_of_memory(std::size_t problems) {
+  return all_failed(problems, Status(StatusCode::device_error, "Out of memory for a warm-up"));
+}
+
 }  // namespace
 
 WarmUpReport warm_up(std::span<const Arguments> problems, const WarmUpOptions& options, const Filter& filter,
                      const FindOptions& find) try {
-  FindOptions asked = find;
+  const std::vector<FindOptions> same(problems.size(), find);
+  return warm_up_each(problems, same, options, filter);
+} catch (const std::bad_alloc&) {
+  return out_of_memory(problems.size());
+}
+
+WarmUpReport warm_up_each(std::span<const Arguments> problems, std::span<const FindOptions> find,
+                          const WarmUpOptions& options, const Filter& filter) try {
+  if (find.size() != problems.size())
+    return all_failed(problems.size(),
+                      {StatusCode::invalid_arguments, "A warm-up takes options for each problem: expected " +
+                                                          std::to_string(problems.size()) + ", got " +
+                                                          std::to_string(find.size())});
+  const DeviceModel* device = find.empty() ? nullptr : find.front().device;
   if (options.device >= 0) {
-    asked.device = detail::cached_device_model(options.device);
-    if (asked.device == nullptr) return all_failed(problems.size(), device_model(options.device).status());
-  } else if (asked.device == nullptr) {
-    asked.device = &default_device_model();
+    device = detail::cached_device_model(options.device);
+    if (device == nullptr) return all_failed(problems.size(), device_model(options.device).status());
+  } else if (device == nullptr) {
+    device = &default_device_model();
   }
   WarmUpReport report;
   Pieces by_entry;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     WarmUpFailure failure = {.problem = i};
+    FindOptions asked = find[i];
+    asked.device = device;
     failure.status = gather(problems[i], i, filter, asked, by_entry, failure.kernel);
     if (!failure.status) report.failures.push_back(std::move(failure));
   }
@@ -132,13 +151,13 @@ WarmUpReport warm_up(std::span<const Arguments> problems, const WarmUpOptions& o
   host::parallel_for(std::ssize(pieces), threads, [&](int, std::int64_t i) {
     const Piece& piece = pieces[static_cast<std::size_t>(i)];
     ArtifactOrigin origin = ArtifactOrigin::precompiled;
-    const Status status = make_ready(piece, asked.device->cc, std::max(options.device, -1), origin);
+    const Status status = make_ready(piece, device->cc, std::max(options.device, -1), origin);
     counter.count(piece, status, origin);
   });
   std::ranges::stable_sort(report.failures, {}, &WarmUpFailure::problem);
   return report;
 } catch (const std::bad_alloc&) {
-  return all_failed(problems.size(), Status(StatusCode::device_error, "Out of memory for a warm-up"));
+  return out_of_memory(problems.size());
 }
 
 }  // namespace quarry

@@ -125,18 +125,30 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
   return true;
 }
 
+/// Whether a measurement of this key comes first: fills the offer of its kernel.
+template <class Rules>
+bool find_measured_of(const TuningKey& key, const Prepared<Rules>& prepared, const Wishes& wishes,
+                      Offer& offer) {
+  for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, key)) {
+    const Row* const row = prepared.tuning->rows[choice.kernel];
+    Offer taken;
+    if (row == nullptr || !take_measured<Rules>(*row, choice, prepared, wishes, taken)) continue;
+    offer = taken;
+    return true;
+  }
+  return false;
+}
+
 /// Whether a measured kernel comes first: fills its offer.
 template <class Rules>
 bool find_measured(const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
   if constexpr (IsTuned<Rules>) {
     if (prepared.tuning == nullptr || wishes.options.order != Order::best_first) return false;
-    const TuningKey key = tuning_key_of<Rules>(prepared.problem.as_asked());
-    for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, key)) {
-      const Row* const row = prepared.tuning->rows[choice.kernel];
-      Offer taken;
-      if (row == nullptr || !take_measured<Rules>(*row, choice, prepared, wishes, taken)) continue;
-      offer = taken;
-      return true;
+    const TuningKey problem = tuning_key_of<Rules>(prepared.problem.as_asked());
+    const QueryOptions asked = wishes.query_options();
+    if (asked.is_plain()) return find_measured_of<Rules>(problem, prepared, wishes, offer);
+    for (const QueryOptions& options : options_to_look_up(asked)) {
+      if (find_measured_of<Rules>(key_under(problem, options), prepared, wishes, offer)) return true;
     }
   }
   return false;
@@ -161,7 +173,7 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
     Tally tally;
     return why_none(search, ranges, explained != nullptr && !ranges.empty() ? *explained = {} : tally);
   }
-  log_new_problem<Rules>(arguments, prepared.problem.as_asked(), wishes.options.order);
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked(), wishes);
   Offer measured;
   if (find_measured<Rules>(prepared, wishes, measured)) answer.offer = measured;
   if (prepared.question) remember(*prepared.question, answer);
@@ -204,7 +216,7 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
     Status why = why_none(search, ranges, all);
     return CandidateList(std::move(why), options.explain ? all.rejections() : std::vector<Rejection>());
   }
-  log_new_problem<Rules>(arguments, prepared.problem.as_asked(), options.order);
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked(), wishes);
   const std::vector<RankKey> order = ranked(offers, options.order);
   const std::size_t count = std::min(options.limit, order.size());
   Offer measured;
@@ -224,6 +236,13 @@ struct Calls {
                           Status (*use)(void* context, const quarry::Arguments& copy)) {
     Arguments copy = of(arguments);
     return use(context, copy);
+  }
+
+  static Result<InvariantClass> required_class([[maybe_unused]] const void* arguments,
+                                               [[maybe_unused]] const Filter& filter,
+                                               [[maybe_unused]] const FindOptions& options) {
+    if constexpr (CanBeInvariant<Rules>) return Rules::required_class(of(arguments), filter, options);
+    return has_no_class();
   }
 
   static CandidateList find(const void* arguments, const Wishes& wishes) {
@@ -292,6 +311,12 @@ struct Calls {
     return is_product(Arguments::operation) && wishes.options.batch_invariant;
   }
 
+  static Status has_no_class() {
+    return {StatusCode::unsupported, "Batch-invariant queries are of GEMM alone: kernels of " +
+                                         std::string(to_string(Arguments::operation)) +
+                                         " add up in an order that depends on the batch"};
+  }
+
   /// Asks again, within one class. A failure to choose it is the answer.
   template <class Found>
   static Found invariantly([[maybe_unused]] const Arguments& arguments, const Wishes& wishes,
@@ -302,11 +327,10 @@ struct Calls {
       Arguments whole = arguments;
       Filter filter = wishes.filter;
       if (Status s = Rules::make_invariant(arguments, options, whole, filter); !s) return Found(std::move(s));
-      return ask(&whole, {filter, options, wishes.recall, &wishes.filter});
+      const CallersQuery callers = {&arguments, wishes.filter};
+      return ask(&whole, {filter, options, wishes.recall, &callers});
     } else {
-      return Found(Status(StatusCode::unsupported, "Batch-invariant queries are of GEMM alone: kernels of " +
-                                                       std::string(to_string(Arguments::operation)) +
-                                                       " add up in an order that depends on the batch"));
+      return Found(has_no_class());
     }
   }
 
@@ -428,6 +452,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .tuning_key = tuning_key_call<Rules>(),
           .command_text = command_text_call<Rules>(),
           .no_tuning = no_tuning_of<Rules>(),
+          .required_class = is_product(Rules::Arguments::operation) ? &Call::required_class : nullptr,
           .find = &Call::find,
           .best = &Call::best,
           .candidate = &Call::candidate,

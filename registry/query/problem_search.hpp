@@ -180,7 +180,7 @@ struct Search {
       return Verdict::unsupported;
     if (!takes_all) {
       const Verdict verdict = check_predicate(row, expression, device, wishes.filter, wishes.options);
-      if (verdict == Verdict::filtered && wishes.own_filter != nullptr && (*wishes.own_filter)(row.metadata))
+      if (verdict == Verdict::filtered && wishes.of_class != nullptr && wishes.of_class->filter(row.metadata))
         return Verdict::other_class;
       if (verdict != Verdict::taken) return verdict;
     }

@@ -12,6 +12,7 @@
 #include "operations/common/operand_list.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/registry.hpp"
+#include "registry/operation.hpp"
 #include "registry/tuning/problem_log.hpp"
 #include "registry/tuning/tuning.hpp"
 
@@ -103,17 +104,20 @@ bool has_empty_operand(const typename Rules::Arguments& arguments) {
 }
 
 /// Logs a problem where the environment asks for it, except one that has nothing to compute. In another order
-/// than by time no table is asked, and the answer is not the kernel that a program would run. @pre the
-/// arguments were checked, and there is a kernel that takes them
+/// than by time no table is asked, and the answer is not the kernel that a program would run. The line has
+/// the arguments and options as the caller gave them. @pre the arguments were checked, and there is a kernel
+/// that takes them
 template <class Rules>
 void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem,
-                     Order order) {
+                     const Wishes& wishes) {
   if constexpr (HasTuningKeys<Rules>) {
-    if (order != Order::best_first || !logs_problems() || !is_new_problem(tuning_key_of<Rules>(problem)))
-      return;
+    if (wishes.options.order != Order::best_first || !logs_problems()) return;
+    const QueryOptions options = wishes.query_options();
+    if (!is_new_problem(key_under(tuning_key_of<Rules>(problem), options))) return;
     if (has_empty_operand<Rules>(arguments)) return;
-    const std::string words = Rules::command_text(arguments);
-    if (!words.empty()) log_problem(to_string(Rules::Arguments::operation), words);
+    const void* const asked = wishes.of_class != nullptr ? wishes.of_class->arguments : &arguments;
+    const std::string words = Rules::command_text(*static_cast<const typename Rules::Arguments*>(asked));
+    if (!words.empty()) log_problem(to_string(Rules::Arguments::operation), words + words_of(options));
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "lab/problems/query.hpp"
 #include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/kernel_columns.hpp"
@@ -19,10 +20,8 @@ struct FindFlags {
   ListingFlags listing;
   std::string where;
   std::string device_model;
-  std::string max_workspace;
   std::string kernel;
   bool precompiled = false;
-  bool batch_invariant = false;
   bool explain = false;
 };
 
@@ -37,20 +36,6 @@ struct Match {
   const Answer* answer;
   const Candidate* candidate;
 };
-
-/// Bytes, with K, M or G behind the number for the powers of 1024.
-Result<std::size_t> parse_bytes(std::string_view text) {
-  constexpr std::string_view units = "KMG";
-  std::size_t scale = 1;
-  std::string_view digits = text;
-  if (const std::size_t unit = text.empty() ? units.npos : units.find(text.back()); unit != units.npos) {
-    scale <<= 10 * (unit + 1);
-    digits.remove_suffix(1);
-  }
-  const Result<std::int64_t> number = lab::parse_integer("bytes", digits, 0, std::int64_t{1} << 32);
-  if (!number) return Status(StatusCode::parse_error, "--max-workspace: " + number.status().message());
-  return static_cast<std::size_t>(*number) * scale;
-}
 
 /// What the listing says of a candidate itself; the kernel's own columns follow.
 std::vector<Column> columns(bool several_problems, bool is_measured) {
@@ -212,9 +197,10 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
 /// What the kernel that the user named answers.
 CandidateList ask_one(const Kernel& kernel, const lab::Problem& problem, const Filter& filter,
                       const FindOptions& options) {
-  const lab::HeldArguments arguments = arguments_of(problem);
-  const Result<Candidate> candidate = quarry::candidate_of(kernel, arguments, options);
+  const FindOptions own = find_options(problem, options);
+  const lab::HeldArguments arguments = arguments_of(asked_problem(problem, own));
   const std::string no = std::string(kernel.name()) + " does not take it: ";
+  const Result<Candidate> candidate = quarry::candidate_of(kernel, arguments, own);
   if (!candidate) return CandidateList(Status(candidate.status().code(), no + candidate.status().message()));
   if (!filter(kernel.metadata()))
     return CandidateList(Status(StatusCode::filtered_out, no + "the filter leaves it out"));
@@ -225,7 +211,7 @@ CandidateList ask_one(const Kernel& kernel, const lab::Problem& problem, const F
 
 /// What is said of an answer that has kernels.
 std::string found_text(const Answer& answer, const std::optional<Kernel>& kernel, const DeviceModel& device) {
-  if (kernel) return std::string(kernel->name()) + " takes it, predicted for " + device.name;
+  if (kernel) return std::string(kernel->name()) + " takes it" + ", predicted for " + device.name;
   const std::size_t matched = answer.found.matched();
   return std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") + ", ranked for " +
          device.name + (is_measured(answer) ? "; the first by measurement" : "");
@@ -239,18 +225,13 @@ int find(const FindFlags& flags) {
   const Result<std::vector<lab::Problem>> problems = read_problems(flags.problem);
   if (!problems) return report(problems.status());
 
-  FindOptions options{.availability = flags.precompiled ? Availability::precompiled : Availability::any,
-                      .explain = flags.explain,
-                      .device = &*device,
-                      .batch_invariant = flags.batch_invariant};
-  if (!flags.max_workspace.empty()) {
-    const Result<std::size_t> bytes = parse_bytes(flags.max_workspace);
-    if (!bytes) return report(bytes.status());
-    options.max_workspace = *bytes;
-  }
+  const FindOptions options{.availability = flags.precompiled ? Availability::precompiled : Availability::any,
+                            .explain = flags.explain,
+                            .device = &*device};
   std::optional<Kernel> kernel;
   if (!flags.kernel.empty()) {
-    if (flags.batch_invariant)
+    const auto is_of_class = [](const lab::Problem& each) { return each.options.batch_invariant; };
+    if (std::ranges::any_of(*problems, is_of_class))
       return report(Status(StatusCode::invalid_arguments, "--kernel does not go with --batch-invariant"));
     const Result<Kernel> named = read_kernel(flags.kernel);
     if (!named) return report(named.status());
@@ -258,8 +239,9 @@ int find(const FindFlags& flags) {
   }
   std::vector<Answer> answers;
   for (const lab::Problem& problem : *problems) {
-    answers.push_back({problem, kernel ? ask_one(*kernel, problem, *filter, options)
-                                       : get_kernels(arguments_of(problem), *filter, options)});
+    answers.push_back(
+        {problem, kernel ? ask_one(*kernel, problem, *filter, options)
+                         : get_kernels(arguments_of(problem), *filter, find_options(problem, options))});
   }
   if (Status printed = print_matches(answers, flags, options); !printed) return report(printed);
 
@@ -289,14 +271,9 @@ void add_find(CLI::App& app, Action& action) {
                                    .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
                                    .notes = problem_notes() + "\n" + column_notes()});
   add_problem_flags(*command, flags->problem);
+  add_query_flags(*command, flags->problem);
   add_where_flag(*command, flags->where);
-  command
-      ->add_option("--max-workspace", flags->max_workspace,
-                   "Bytes of workspace at most; K, M and G are powers of 1024")
-      ->type_name("BYTES");
   command->add_flag("--precompiled", flags->precompiled, "Only kernels with machine code for the device");
-  command->add_flag("--batch-invariant", flags->batch_invariant,
-                    "Only kernels that give a row the same bits whatever M is, with K in one piece");
   command
       ->add_option("--kernel", flags->kernel,
                    "Ask this kernel alone whether it takes the problem: a name or a config as JSON")

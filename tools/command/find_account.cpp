@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "lab/problems/query.hpp"
 #include "lab/text.hpp"
 #include "tools/command/common/table_text.hpp"
 
@@ -27,23 +28,13 @@ std::string number_text(const char* format, double value) {
   return text;
 }
 
-/// The problem as a batch-invariant query asks for it.
-lab::Problem in_one_piece(const lab::Problem& problem) {
-  if (!has_controls(problem)) return problem;
-  Controls controls = controls_of(problem);
-  controls.mode = Mode::gemm;
-  controls.split_k_slices = 1;
-  return with(controls, problem);
-}
-
 std::vector<Account> accounts_of(std::span<const Candidate> candidates, const lab::Problem& problem,
                                  const FindOptions& options) {
   std::vector<Account> accounts;
-  const lab::HeldArguments arguments =
-      arguments_of(options.batch_invariant ? in_one_piece(problem) : problem);
+  const FindOptions own = find_options(problem, options);
+  const lab::HeldArguments arguments = arguments_of(asked_problem(problem, own));
   for (const Candidate& candidate : candidates.first(std::min(candidates.size(), compared_candidates))) {
-    if (const Result<Account> account = account_of(candidate, arguments, options))
-      accounts.push_back(*account);
+    if (const Result<Account> account = account_of(candidate, arguments, own)) accounts.push_back(*account);
   }
   return accounts;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "lab/problems/problem_text.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/progress.hpp"
 #include "lab/trials/trial.hpp"
 #include "quarry/system.hpp"
@@ -53,7 +54,7 @@ Result<WarmUpRequest> read_warm_up(const WarmUpFlags& flags) {
     return Status(StatusCode::parse_error, "problems and --log are both given: leave one of them out");
   }
   Result<std::vector<lab::Problem>> problems =
-      flags.log.empty() ? read_problems(flags.problem) : read_logged_problems(flags.log);
+      flags.log.empty() ? read_problems(flags.problem) : read_logged_problems(flags.log, flags.problem);
   if (!problems) return problems.status();
   request.problems = *std::move(problems);
   return request;
@@ -86,7 +87,10 @@ int run_warm_up(const WarmUpFlags& flags) {
       progress->advance(now - before);
       before = now;
     };
-    done_work = warm_up(problems, request->options, request->filter, {.device = &request->device});
+    std::vector<FindOptions> find;
+    for (const lab::Problem& problem : request->problems)
+      find.push_back(find_options(problem, {.device = &request->device}));
+    done_work = warm_up_each(problems, find, request->options, request->filter);
   }
   for (const WarmUpFailure& failure : done_work.failures) {
     const std::string& kernel = failure.kernel;
@@ -115,6 +119,7 @@ void add_warm_up(CLI::App& app, Action& action) {
            "the cache. A failure\nstops nothing else. A warm-up that was stopped goes on when it is started "
            "again."});
   add_problem_flags(*command, flags->problem);
+  add_query_flags(*command, flags->problem);
   command->add_option("--log", flags->log, "Problems that QUARRY_LOG_PROBLEMS made a program write")
       ->type_name("FILE")
       ->group("Problem");

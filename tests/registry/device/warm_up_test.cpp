@@ -43,6 +43,25 @@ TEST_CASE("a warm-up lists each problem that no kernel takes, and why") {
   CHECK(report.failures[2].status.message() == report.failures[0].status.message());
 }
 
+TEST_CASE("a warm-up takes options for each problem") {
+  const GemmArguments problem = test::plain_problem(64, 64, 8192);
+  const Arguments problems[] = {problem, problem};
+  const DeviceModel device = test::device_named("h200");
+  GemmArguments cut = problem;
+  cut.controls.split_k_slices = 3;
+  const Arguments both[] = {cut, cut};
+  const FindOptions find[] = {{.device = &device}, {.device = &device, .batch_invariant = true}};
+  const WarmUpReport report = warm_up_each(both, find, nothing_loaded, none());
+  REQUIRE(report.failures.size() == 2);
+  CHECK(report.failures[0].status.code() == StatusCode::filtered_out);
+  CHECK(report.failures[1].status.message().find("K in one piece") != std::string::npos);
+  // Of another number.
+  const WarmUpReport few = warm_up_each(problems, std::span(find).first(1), nothing_loaded);
+  REQUIRE(few.failures.size() == 2);
+  CHECK(few.failures[1].status.message() == "A warm-up takes options for each problem: expected 2, got 1");
+  CHECK(warm_up_each({}, std::span<const FindOptions>(), nothing_loaded).failures.empty());
+}
+
 TEST_CASE("a warm-up on a device that is not there fails for each problem") {
   if (cuda_status(63)) return;
   const GemmArguments problem = test::plain_problem(64, 64, 64);

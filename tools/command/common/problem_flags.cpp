@@ -6,6 +6,7 @@
 
 #include "lab/operation.hpp"
 #include "lab/problems/kernel_problem.hpp"
+#include "lab/problems/query.hpp"
 #include "lab/problems/shapes_file.hpp"
 #include "lab/text.hpp"
 #include "lab/tune/problem_lines.hpp"
@@ -48,6 +49,23 @@ Status take_types(std::span<const std::string> words, lab::SettingTexts& setting
     if (Status taken = take_type(word, settings); !taken) return taken;
   }
   return {};
+}
+
+Result<detail::QueryOptions> read_options(const ProblemFlags& flags) {
+  detail::QueryOptions options = {.batch_invariant = flags.batch_invariant};
+  if (flags.max_workspace.empty()) return options;
+  const Result<std::size_t> bytes = lab::parse_bytes(flags.max_workspace);
+  if (!bytes) return wrong("--max-workspace: " + bytes.status().message());
+  options.max_workspace = *bytes;
+  return options;
+}
+
+/// Fails where a file has options of queries for a command that asks none.
+Status check_options(const ProblemFlags& flags, const std::vector<lab::Problem>& problems) {
+  const auto is_plain = [](const lab::Problem& problem) { return problem.options.is_plain(); };
+  if (flags.takes_options || std::ranges::all_of(problems, is_plain)) return {};
+  return wrong("shapes file " + lab::quoted(flags.shapes_file) +
+               ": the members batch_invariant and max_workspace go with find, tune and warm-up alone");
 }
 
 }  // namespace
@@ -97,19 +115,34 @@ void add_problem_flags(CLI::App& app, ProblemFlags& flags) {
       ->group("Problem");
 }
 
+void add_query_flags(CLI::App& app, ProblemFlags& flags) {
+  flags.takes_options = true;
+  app.add_option("--max-workspace", flags.max_workspace,
+                 "Bytes of workspace at most; K, M and G are powers of 1024")
+      ->type_name("BYTES");
+  app.add_flag("--batch-invariant", flags.batch_invariant,
+               "Only kernels that give a row the same bits whatever M is, with K in one piece");
+}
+
 Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
   lab::SettingTexts settings = flags.settings;
   const bool from_file = !flags.shapes_file.empty();
   const std::span<const std::string> words = flags.words;
   const auto lab = read_operation(flags.words, from_file ? &lab::operation_labs().front() : nullptr);
   if (!lab) return lab.status();
+  const Result<detail::QueryOptions> options = read_options(flags);
+  if (!options) return options.status();
   if (from_file) {
     if (words.size() > 1 && lab::is_shape(words[1])) {
       return wrong("the shape " + lab::quoted(words[1]) +
                    " and --shapes are both given: leave one of them out");
     }
     if (Status s = take_types(words.subspan(std::min<std::size_t>(words.size(), 1)), settings); !s) return s;
-    return lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings);
+    Result<std::vector<lab::Problem>> problems =
+        lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings, *options);
+    if (!problems) return problems;
+    if (Status s = check_options(flags, *problems); !s) return s;
+    return problems;
   }
   const std::size_t shape_words = (*lab)->words.words_of_shape(words.size() > 1 ? words[1] : "");
   if (words.size() < 1 + shape_words) {
@@ -122,10 +155,14 @@ Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
   const std::string shape = lab::joined_words(words.subspan(1, shape_words));
   Result<lab::Problem> problem = lab::parse_problem((*lab)->operation, shape, settings);
   if (!problem) return problem.status();
+  problem->options = *options;
   return std::vector<lab::Problem>{*std::move(problem)};
 }
 
-Result<std::vector<lab::Problem>> read_logged_problems(const std::string& path) {
+Result<std::vector<lab::Problem>> read_logged_problems(const std::string& path, const ProblemFlags& flags) {
+  if (flags.batch_invariant || !flags.max_workspace.empty())
+    return wrong("--log: its lines have the options of their queries; leave " +
+                 std::string(flags.batch_invariant ? "--batch-invariant" : "--max-workspace") + " out");
   Result<lab::ProblemLog> log = lab::read_problem_log(path);
   if (!log) return log.status();
   if (log->skipped > 0) message(std::to_string(log->skipped) + " lines of the log are no problems");

@@ -12,7 +12,7 @@ namespace {
 
 Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
   if (flags.log.empty()) return read_problems(flags.problem);
-  Result<std::vector<lab::Problem>> logged = read_logged_problems(flags.log);
+  Result<std::vector<lab::Problem>> logged = read_logged_problems(flags.log, flags.problem);
   if (!logged) return logged;
   const std::size_t others =
       std::erase_if(*logged, [](const lab::Problem& each) { return !lab::check_tuned(each.operation()); });

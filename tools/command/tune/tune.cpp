@@ -136,6 +136,7 @@ void add_tune(CLI::App& app, Action& action) {
                                    .usage = "[OPERATION SHAPE [TYPE]] [FLAGS]",
                                    .notes = notes});
   add_problem_flags(*command, flags->problem);
+  add_query_flags(*command, flags->problem);
   command->add_option("--log", flags->log, "Problems that QUARRY_LOG_PROBLEMS made a program write")
       ->type_name("FILE")
       ->group("Problem");
