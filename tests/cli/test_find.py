@@ -165,8 +165,22 @@ class Finding(CommandTest):
         both = self.quarry("find", "gemm", "64x1024x8192", "bf16", "--b", "col", *MODEL, "--batch-invariant", "--explain", "--where", "tile.m >= 64")
         self.assertIn("The filter leaves it out", both.out + both.err)
         self.refused("find", "gemm", "64x64x8192", "f16", "--batch-invariant", "--split-k", "3", status=2, says="K in one piece")
-        name = self.quarry("find", "gemm", "64x64x64", "f16", "--limit", "1", "--format", "names").lines[0]
-        self.refused("find", "gemm", "64x64x64", "f16", "--batch-invariant", "--kernel", name, says="--kernel does not go with")
+
+    def test_one_kernel_in_a_batch_invariant_query(self):
+        problem = ("find", "gemm", "64x1024x8192", "bf16", "--b", "col", *MODEL)
+        def best(where):
+            return self.quarry(*problem, "--where", where, "--limit", "1", "--format", "names").lines[0]
+        ask = (*problem, "--batch-invariant", "--kernel")
+        done = self.quarry(*ask, best("sum_class == wgmma_k16"), "--format", "json")
+        self.assertIn("takes it, of sum class wgmma_k16 as the batch-invariant query requires", done.err)
+        self.assertEqual([(row["mode"], row["split_k"]) for row in done.json["candidates"]], [("gemm", 1)])
+        self.refused(*ask, best("sum_class == mma_k16"), status=1,
+                     says="requires kernels of sum class wgmma_k16; the class of this kernel is mma_k16")
+        self.refused(*ask, best("family == gemm_sm80 and warps.k > 1"), status=1, says="the class of this kernel is none")
+        # The filter has a say in which class it is.
+        kernel = best("sum_class == mma_k16")
+        self.assertIn("of sum class mma_k16", self.quarry(*ask, kernel, "--where", "family == gemm_sm80").err)
+        self.refused(*ask, kernel, "--split-k", "3", says="K in one piece")
 
     def test_one_kernel_that_there_is_not(self):
         name = self.quarry("list", "--limit", "1", "--format", "names").lines[0]

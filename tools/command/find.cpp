@@ -200,7 +200,10 @@ CandidateList ask_one(const Kernel& kernel, const lab::Problem& problem, const F
   const FindOptions own = find_options(problem, options);
   const lab::HeldArguments arguments = arguments_of(asked_problem(problem, own));
   const std::string no = std::string(kernel.name()) + " does not take it: ";
-  const Result<Candidate> candidate = quarry::candidate_of(kernel, arguments, own);
+  const auto required = required_class(problem, filter, own);
+  Status why = required ? lab::check_class(kernel.metadata(), *required) : required.status();
+  const Result<Candidate> candidate =
+      why ? quarry::candidate_of(kernel, arguments, own) : Result<Candidate>(std::move(why));
   if (!candidate) return CandidateList(Status(candidate.status().code(), no + candidate.status().message()));
   if (!filter(kernel.metadata()))
     return CandidateList(Status(StatusCode::filtered_out, no + "the filter leaves it out"));
@@ -209,9 +212,18 @@ CandidateList ask_one(const Kernel& kernel, const lab::Problem& problem, const F
   return CandidateList(*candidate, 1);
 }
 
+/// Of which class a kernel is that a batch-invariant query takes; "" of another query.
+std::string class_text(const Answer& answer, const Kernel& kernel) {
+  const std::optional<SumClass> own = sum_class(kernel.metadata());
+  if (!own_options(answer.problem).batch_invariant || !own) return "";
+  return ", of sum class " + std::string(to_string(*own)) + " as the batch-invariant query requires";
+}
+
 /// What is said of an answer that has kernels.
 std::string found_text(const Answer& answer, const std::optional<Kernel>& kernel, const DeviceModel& device) {
-  if (kernel) return std::string(kernel->name()) + " takes it" + ", predicted for " + device.name;
+  if (kernel)
+    return std::string(kernel->name()) + " takes it" + class_text(answer, *kernel) + ", predicted for " +
+           device.name;
   const std::size_t matched = answer.found.matched();
   return std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") + ", ranked for " +
          device.name + (is_measured(answer) ? "; the first by measurement" : "");
@@ -230,9 +242,6 @@ int find(const FindFlags& flags) {
                             .device = &*device};
   std::optional<Kernel> kernel;
   if (!flags.kernel.empty()) {
-    const auto is_of_class = [](const lab::Problem& each) { return each.options.batch_invariant; };
-    if (std::ranges::any_of(*problems, is_of_class))
-      return report(Status(StatusCode::invalid_arguments, "--kernel does not go with --batch-invariant"));
     const Result<Kernel> named = read_kernel(flags.kernel);
     if (!named) return report(named.status());
     kernel = *named;
