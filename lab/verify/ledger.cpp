@@ -152,7 +152,7 @@ Result<Ledger> Ledger::parse(std::string_view text) {
 
 Result<Ledger> Ledger::read(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return Ledger();
+  if (!std::filesystem::exists(path, error) && !error) return Ledger();
   const Result<std::string> text = detail::read_file(path);
   Result<Ledger> ledger = text ? parse(*text) : Result<Ledger>(text.status());
   if (ledger) return ledger;
@@ -241,9 +241,15 @@ Status add_to_file(const std::string& path, const Ledger& ledger) {
 }
 
 Result<Ledger> known_ledger() {
-  if (const char* const path = std::getenv("QUARRY_LEDGER"); path != nullptr && *path != '\0')
-    return Ledger::read(path);
-  return Ledger::parse(built_in_ledger());
+  const char* const path = std::getenv("QUARRY_LEDGER");
+  if (path == nullptr || *path == '\0') return Ledger::parse(built_in_ledger());
+  const std::string where = "QUARRY_LEDGER: ";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error)
+    return Status(StatusCode::file_error, where + "there is no file " + detail::quoted(path));
+  Result<Ledger> read = Ledger::read(path);
+  if (!read) return Status(read.status().code(), where + read.status().message());
+  return read;
 }
 
 std::string sources_of(std::string_view kernel) { return std::string(detail::sources_digest(kernel)); }

@@ -71,7 +71,8 @@ class Ledger {
 Status add_to_file(const std::string& path, const Ledger& ledger);
 
 /// The ledger that was built in (verified.ledger of the source tree), or the one of the file that the
-/// environment variable QUARRY_LEDGER names.
+/// environment variable QUARRY_LEDGER names. Fails with file_error where there is no such file, and as
+/// Ledger::read does; messages name the variable.
 Result<Ledger> known_ledger();
 
 /// The digest of the device code that a kernel's family is made of, in this library: a change of other

@@ -85,8 +85,21 @@ class Ledger(CommandTest):
         self.known("notes")
         done = self.quarry("list", "--limit", "2", "--columns", "name,verified")
         self.assertEqual(len(done.lines), 3)
+        self.assertIn("quarry: warning: QUARRY_LEDGER: ledger `", done.err)
         self.assertIn("is not a ledger; the column `verified` is empty", done.err)
         self.assertEqual(self.quarry("list", "--limit", "2").err, "")  # where nobody asks
+
+    def test_a_known_ledger_that_cannot_be_read_is_one_warning(self):
+        os.symlink("loop", self.path("loop"))
+        for name, why in (("missing", "there is no file `"), ("no/ledger", "there is no file `"), ("loop", "cannot read it"), (".", "cannot read it")):
+            self.known(name)
+            for command in (("list", "--limit", "5"), ("show", "--where", SOME, "--limit", "2"), ("find", "gemm", "64x64x64", "f64", "--limit", "5")):
+                done = self.quarry(*command, *(() if command[0] == "show" else ("--columns", "name,verified")))
+                warnings = [line for line in done.err.splitlines() if "QUARRY_LEDGER" in line]
+                self.assertEqual(len(warnings), 1, done.err)
+                self.assertTrue(warnings[0].startswith("quarry: warning: QUARRY_LEDGER: "), warnings[0])
+                self.assertIn(why, warnings[0])
+                self.assertIn("the column `verified` is empty", warnings[0])
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ Column column(std::string_view name, std::string_view path = {}) {
   return {.name = std::string(name), .path = std::string(path), .in_table = in_table};
 }
 
-/// The ledger, read when it is first needed. One that cannot be read is empty, with a message.
+/// The ledger, read when it is first needed. One that cannot be read is empty, with a warning.
 const lab::Ledger& ledger() {
   static const lab::Ledger known = [] {
     Result<lab::Ledger> read = lab::known_ledger();
     if (read) return *std::move(read);
-    message(read.status().message() + "; the column `verified` is empty");
+    message("warning: " + read.status().message() + "; the column `verified` is empty");
     return lab::Ledger();
   }();
   return known;
