@@ -7,8 +7,9 @@ TIMES are files of `quarry bench --dump-times`: a line of JSON for each timed ke
 (docs/performance.md). For each kind of kernel (FMA, mma.sync, wgmma) the script finds a factor for each part, and puts the time together from the
 parts as the model does: what happens at the same time hides each other except for a share. The factors minimise the mean square of
 log(predicted / measured) over four fifths of the problems, drawn by the seed; a kernel that is half as fast as the problem's best counts a quarter.
-The last fifth shows what they are worth: for each kind and limit the errors before and after, and over all problems how fast the first choice is and
-how well ranks agree.
+The last fifth shows what they are worth: for each kind and limit, and for each family and regime, the errors before and after, and over all problems
+how fast the first choice is and how well ranks agree. Regimes are launch-bound and memory-bound, by the limit; of all others wave-bound, where blocks
+leave more than a fifth of the places of their rounds idle, and compute-bound.
 
 --out writes the factors as JSON, with date and device, which NAME is as the driver calls it: the build takes registry/device/*_calibration.json. The
 times' predictions had the factors of the library that wrote them: --base names the file whose factors it used for the device.
@@ -29,6 +30,8 @@ PARTS = ("launch", "memory", "math", "copies", "latency", "ends", "epilogue", "e
 FACTORS = (*PARTS, "reduction")  # of exchange by a launch of its own
 KINDS = {"simt": "simt", "sm80": "mma", "sm90": "wgmma"}
 LEAST, MOST = 0.2, 5.0  # of a factor
+REGIMES = ("launch-bound", "memory-bound", "wave-bound", "compute-bound")
+FULL = 0.8  # the least share of the places in all rounds that blocks take, unless their number is what binds
 
 
 class BadInput(Exception):
@@ -38,7 +41,7 @@ class BadInput(Exception):
 def read_line(text, where):
     try:
         line = json.loads(text)
-        sample = {"problem": line["command"], "kind": kind_of(line["kernel"]), "kernel": line["kernel"], "limit": line["limit"],
+        sample = {"problem": line["command"], "kind": kind_of(line["kernel"]), "family": family_of(line["kernel"]), "kernel": line["kernel"], "limit": line["limit"],
                   "reduces": line["mode"] == "split_k_parallel", "measured": float(line["measured_us"]),
                   "predicted": float(line["predicted_us"]), "waves": float(line["waves"]), "parts": [float(line[part + "_us"]) for part in PARTS]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -51,6 +54,7 @@ def read_line(text, where):
     alone = together(sample["kind"], sample["waves"], *sample["parts"])
     if alone <= 0:
         raise BadInput(f"{where}: all parts are 0")
+    sample["regime"] = regime_of(sample["limit"], sample["waves"])
     # What the parts do not say, such as two tiles under way at a time.
     sample["rest"] = sample["predicted"] / alone
     return sample
@@ -59,6 +63,19 @@ def read_line(text, where):
 def kind_of(kernel):
     """wgmma of gemm_sm90_bf16_...; None of kernels that multiply nothing."""
     return next((kind for word, kind in KINDS.items() if f"_{word}_" in kernel), None)
+
+
+def family_of(kernel):
+    """gemm_sm90 of gemm_sm90_bf16_...; None of kernels that multiply nothing."""
+    found = re.match(rf"(\w*?_(?:{'|'.join(KINDS)}))_", kernel)
+    return found.group(1) if found else None
+
+
+def regime_of(limit, waves):
+    """What binds a time: by its longest part, and where this is work of the multiprocessors, by how full the rounds of blocks are."""
+    if limit in ("launch", "memory"):
+        return limit + "-bound"
+    return "wave-bound" if waves < FULL * math.ceil(waves) else "compute-bound"
 
 
 def read(paths):
@@ -210,23 +227,35 @@ def calibrate(samples, seed, base):
     def after(s):
         return seconds(s, kinds[s["kind"]])
 
-    errors = []
-    for kind, limit in sorted({(s["kind"], s["limit"]) for s in held}):
-        group = [s for s in held if (s["kind"], s["limit"]) == (kind, limit)]
-        errors.append({"kind": kind, "limit": limit, "kernels": len(group), "before": spread(group, before), "after": spread(group, after)})
+    def errors_by(one, other, order=sorted):
+        """Errors of the held-out times, in groups by two members."""
+        errors = []
+        for values in order({(s[one], s[other]) for s in held}):
+            group = [s for s in held if (s[one], s[other]) == values]
+            errors.append({one: values[0], other: values[1], "kernels": len(group), "before": spread(group, before), "after": spread(group, after)})
+        return errors
+
+    def by_regime(groups):
+        return sorted(groups, key=lambda group: (group[0], REGIMES.index(group[1])))
+
     factors = {kind: {name: round(factor * base.get(kind, {}).get(name, 1.0), 3) for name, factor in zip(FACTORS, kinds[kind])} for kind in kinds}
     return {"problems": len({s["problem"] for s in samples}), "kernels": len(samples), "held_out": len({s["problem"] for s in held}),
-            "factors": {**base, **factors}, "errors": errors, "choices": {"before": choices(held, before), "after": choices(held, after)}}
+            "factors": {**base, **factors}, "errors": errors_by("kind", "limit"), "regimes": errors_by("family", "regime", by_regime), "choices": {"before": choices(held, before), "after": choices(held, after)}}
+
+
+def report_errors(errors, one, other):
+    print(f"{one:18} {other:14} {'times':>6}  {'median error':>22}  {'largest error':>22}")
+    for e in errors:
+        median = f"{e['before']['median']:.1%} -> {e['after']['median']:.1%}"
+        most = f"{e['before']['most']:.1%} -> {e['after']['most']:.1%}"
+        print(f"{e[one]:18} {e[other]:14} {e['kernels']:6}  {median:>22}  {most:>22}")
+    print()
 
 
 def report(result):
     print(f"{result['problems']} problems, {result['kernels']} times; {result['held_out']} problems held out\n")
-    print(f"{'kind':8} {'limit':10} {'times':>6}  {'median error':>22}  {'largest error':>22}")
-    for e in result["errors"]:
-        median = f"{e['before']['median']:.1%} -> {e['after']['median']:.1%}"
-        most = f"{e['before']['most']:.1%} -> {e['after']['most']:.1%}"
-        print(f"{e['kind']:8} {e['limit']:10} {e['kernels']:6}  {median:>22}  {most:>22}")
-    print()
+    report_errors(result["errors"], "kind", "limit")
+    report_errors(result["regimes"], "family", "regime")
     for when, c in result["choices"].items():
         print(f"{when + ':':8} first choice / best {c['first_choice_mean']}, 5th percentile {c['first_choice_5th_percentile']}, "
               f"lowest {c['first_choice_lowest']}; rank correlation {c['rank_correlation_median']}")

@@ -93,6 +93,25 @@ class Calibrate(unittest.TestCase):
         self.assertTrue(after["first_choice_lowest"] <= after["first_choice_5th_percentile"] <= 1, self.seed)
         self.assertGreater(after["rank_correlation_median"], 0.95)
         self.assertIn("120 problems, 960 times; 24 problems held out", out)
+        # The same times, by family and regime.
+        regimes = {(e["family"], e["regime"]): e for e in result["regimes"]}
+        self.assertEqual(len(regimes), len(result["regimes"]))
+        self.assertEqual({family for family, _ in regimes}, {"gemm_sm80", "gemm_sm90"})
+        self.assertEqual({regime for _, regime in regimes} - set(calibrate.REGIMES), set())
+        self.assertEqual(sum(e["kernels"] for e in regimes.values()), sum(e["kernels"] for e in result["errors"]))
+        for (family, regime), error in regimes.items():
+            self.assertLess(error["after"]["median"], 0.03, self.seed)
+            self.assertRegex(out, rf"(?m)^{family} +{regime} +{error['kernels']}  ")
+
+    def test_regimes(self):
+        for limit, waves, regime in (("launch", 0.01, "launch-bound"), ("memory", 0.5, "memory-bound"), ("memory", 9, "memory-bound"),
+                                     ("math", 0.79, "wave-bound"), ("math", 0.81, "compute-bound"), ("math", 1, "compute-bound"),
+                                     ("copies", 1.1, "wave-bound"), ("latency", 1.7, "compute-bound"), ("ends", 7.1, "compute-bound"),
+                                     ("exchange", 0.3, "wave-bound"), ("math", 0, "compute-bound")):
+            self.assertEqual(calibrate.regime_of(limit, waves), regime, (limit, waves))
+        for kernel, family in (("gemm_sm90_bf16_x", "gemm_sm90"), ("gemm_narrow_sm80_s8_x", "gemm_narrow_sm80"), ("gemm_list_simt_f32_x", "gemm_list_simt"),
+                               ("elementwise_v8_u1", None), ("reduce_split_k_x", None)):
+            self.assertEqual(calibrate.family_of(kernel), family)
 
     def test_held_out_problems_do_not_count(self):
         lines = [calibrate.read_line(json.dumps(line), "") for line in times(self.dice, 50)]
@@ -141,6 +160,7 @@ class Calibrate(unittest.TestCase):
         refused([*good, "{"], "bad:81: not a line of --dump-times")
         refused([*good, "[]"], "not a line of --dump-times")
         refused([*good, '{"command": "gemm"}'], "kernel")
+        refused([{**good[0], "kernel": 3}, *good], "bad:1: not a line")
         refused([{**good[0], "measured_us": 0}, *good], "bad:1: a time is not a number above 0")
         refused([{**good[0], "math_us": "x"}, *good], "bad:1: not a line")
         refused([json.dumps(good[0]).replace(str(good[0]["predicted_us"]), "NaN"), *good], "not a number above 0")
