@@ -21,6 +21,11 @@ namespace {
 struct Header {
   std::uint64_t taken;
   std::uint64_t size;
+  // The sum of all reports.
+  std::uint64_t measured;
+  std::uint64_t failed;
+  std::uint64_t left;
+  std::uint64_t over_budget;
 };
 
 /// Runs of a kernel until its time is known.
@@ -70,7 +75,8 @@ Result<TaskQueue> TaskQueue::make(std::span<const std::uint32_t> order) {
     close(file);
     return why;
   }
-  const Header header = {0, order.size()};
+  const Header header = {
+      .taken = 0, .size = order.size(), .measured = 0, .failed = 0, .left = 0, .over_budget = 0};
   std::memcpy(memory, &header, sizeof header);
   std::memcpy(static_cast<std::byte*>(memory) + sizeof header, order.data(), order.size_bytes());
   return TaskQueue(file, memory, bytes);
@@ -110,6 +116,24 @@ TaskQueue::~TaskQueue() {
 }
 
 std::size_t TaskQueue::take() { return std::atomic_ref(static_cast<Header*>(memory_)->taken).fetch_add(1); }
+
+void TaskQueue::add(const TuneReport& report) {
+  Header& header = *static_cast<Header*>(memory_);
+  std::atomic_ref(header.measured).fetch_add(report.measured);
+  std::atomic_ref(header.failed).fetch_add(report.failed);
+  std::atomic_ref(header.left).fetch_add(report.left);
+  std::atomic_ref(header.over_budget).fetch_add(report.is_over_budget ? 1 : 0);
+}
+
+TuneReport TaskQueue::sum() const {
+  Header& header = *static_cast<Header*>(memory_);
+  TuneReport report;
+  report.measured = std::atomic_ref(header.measured).load();
+  report.failed = std::atomic_ref(header.failed).load();
+  report.left = std::atomic_ref(header.left).load();
+  report.is_over_budget = std::atomic_ref(header.over_budget).load() > 0;
+  return report;
+}
 
 Result<QueuePlace> parse_queue_place(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());

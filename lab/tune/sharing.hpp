@@ -10,6 +10,7 @@
 
 #include "lab/tune/device_meter.hpp"
 #include "lab/tune/tasks.hpp"
+#include "lab/tune/tuner.hpp"
 
 namespace quarry::lab {
 
@@ -41,6 +42,11 @@ class TaskQueue {
   std::uint32_t operator[](std::size_t place) const { return order_[place]; }
   /// The first place of the list that nobody took before, by any process; size() and more: none is left.
   std::size_t take();
+
+  /// Adds what became of one process's tuning, for the one that made the queue.
+  void add(const TuneReport& report);
+  /// The sum of what was added.
+  TuneReport sum() const;
 
  private:
   TaskQueue(int file, void* memory, std::size_t bytes);

@@ -184,8 +184,8 @@ class Tuning {
       const Result<std::optional<Probe>> next = next_of(task, known);
       if (!next) return fail(task.m ? task_text(task) : shape_text(task.problem), next.status());
       if (!*next) return true;
+      if (is_over()) return false;  // and a table that is not there is not made
       if (Status s = check_table(); !s) return s;
-      if (is_over()) return false;
       const Problem problem = task.m ? with_m(task.problem, (*next)->m) : task.problem;
       const Result<std::vector<Measurement>> measured = measure(problem, **next);
       if (!measured && ends_all(measured.status())) return measured.status();

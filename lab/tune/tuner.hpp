@@ -24,6 +24,20 @@ struct TuneProgress {
   std::optional<double> seconds_left;
 };
 
+struct TuneReport {
+  /// Problems that were measured (of a range: values of M), tasks that the table had already, tasks that
+  /// failed, and tasks that were not begun or not finished.
+  std::size_t measured = 0;
+  std::size_t known = 0;
+  std::size_t failed = 0;
+  std::size_t left = 0;
+  bool is_stopped = false;
+  bool is_over_budget = false;
+
+  /// Whether the budget ended before anything was measured that there was to measure.
+  bool has_nothing() const { return is_over_budget && measured == 0 && failed == 0 && left > 0; }
+};
+
 /// One of several tunings side by side, that take tasks from one list.
 struct Sharing {
   struct Taken {
@@ -36,6 +50,8 @@ struct Sharing {
   /// Tasks whose kernels this tuning compiles ahead: each is one tuning's, whoever comes to measure it. What
   /// one has compiled, the others find in the cache on disk.
   std::vector<std::size_t> ahead;
+  /// Told what became of this tuning, at its end.
+  std::function<void(const TuneReport&)> report;
 };
 
 struct TuneSetting {
@@ -57,17 +73,6 @@ struct TuneSetting {
   /// Says what a person should know.
   std::function<void(const std::string&)> say;
   std::function<void(const TuneProgress&)> progress;
-};
-
-struct TuneReport {
-  /// Problems that were measured (of a range: values of M), tasks that the table had already, tasks that
-  /// failed, and tasks that were not begun or not finished.
-  std::size_t measured = 0;
-  std::size_t known = 0;
-  std::size_t failed = 0;
-  std::size_t left = 0;
-  bool is_stopped = false;
-  bool is_over_budget = false;
 };
 
 /// Ok for an operation whose kernels are tuned; parse_error otherwise.

@@ -112,6 +112,25 @@ class Tuning(TuneTest):
         self.assertIn("the budget is spent", done.stderr)
         self.assertIn("1 measured, 2 known already, 0 failed, 0 left", self.tune("--log", self.log(), "--budget", "20").stdout)
 
+    def test_a_budget_for_nothing(self):
+        self.times(cost=2.0)
+        for more in ((), ("--devices", "2")):
+            done = self.tune("--log", self.log(), "--budget", "0", *more)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("nothing was measured: the budget ended before the first problem", done.stderr)
+            self.assertFalse(os.path.exists(self.path("table.jsonl")))
+        self.assertEqual(self.tune(*PROBLEMS[0].split()).returncode, 0)
+        before = self.lines("table.jsonl")
+        for more in ((), ("--devices", "2"), ("--again",), ("--m", "8..9")):
+            done = self.tune(*(PROBLEMS[1].split() if "--m" in more else ("--log", self.log())), "--budget", "0", *more)
+            self.assertEqual(done.returncode, 1, more)
+            self.assertEqual(done.stderr.count("nothing was measured"), 1)
+            self.assertEqual(self.lines("table.jsonl"), before)
+        # There was nothing to measure, or something was.
+        self.assertEqual(self.tune(*PROBLEMS[0].split(), "--budget", "0").returncode, 0)
+        done = self.tune("--log", self.log(), "--budget", "1")
+        self.assertEqual((done.returncode, done.stdout.count("1 measured, 1 known already, 0 failed, 1 left")), (0, 1), done.stdout)
+
     def test_problems_without_times_fail_and_the_others_do_not(self):
         self.times(PROBLEMS[:2])
         done = self.tune("--log", self.log())

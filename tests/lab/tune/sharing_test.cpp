@@ -185,6 +185,23 @@ TEST_CASE("each place of a queue is taken once, by whoever shares its memory") {
   CHECK(queue->take() >= queue->size());
 }
 
+TEST_CASE("a queue adds up what became of its processes") {
+  const std::vector<std::uint32_t> order(3);
+  Result<TaskQueue> queue = TaskQueue::make(order);
+  REQUIRE(queue);
+  CHECK(!queue->sum().has_nothing());
+  queue->add({.left = 2, .is_over_budget = true});
+  CHECK(queue->sum().has_nothing());
+  Result<TaskQueue> same = TaskQueue::open(dup(queue->file()));
+  REQUIRE(same);
+  same->add({.measured = 1, .failed = 1, .left = 1});
+  CHECK(queue->sum().measured == 1);
+  CHECK(queue->sum().failed == 1);
+  CHECK(queue->sum().left == 3);
+  CHECK(queue->sum().is_over_budget);
+  CHECK(!queue->sum().has_nothing());
+}
+
 TEST_CASE("files that are no queue, and places that are none") {
   CHECK(TaskQueue::open(-1).status().code() == StatusCode::invalid_arguments);
   const TestFolder folder;

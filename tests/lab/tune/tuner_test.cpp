@@ -1,6 +1,8 @@
 // Tuning without a device: stopping, resuming, budgets, parts, ranges.
 #include "lab/tune/tuner.hpp"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <set>
 #include <string>
@@ -146,6 +148,11 @@ TEST_CASE("a budget ends a tuning, and the estimate says how long the rest takes
   const auto nothing = tune(plain, none, setting);
   REQUIRE(nothing);
   CHECK(nothing->measured == 0);
+  CHECK(nothing->has_nothing());
+  CHECK(!part->has_nothing());
+  setting.table = folder / "none.jsonl";
+  REQUIRE(tune(plain, none, setting)->has_nothing());
+  CHECK(access(setting.table.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("the union of all parts is the whole") {

@@ -115,6 +115,13 @@ bool write_index(const std::string& table) {
   return true;
 }
 
+/// Of a budget that ended before the first problem.
+int say_nothing(const std::string& table) {
+  message("nothing was measured: the budget ended before the first problem; " + lab::quoted(table) +
+          " is as it was");
+  return failed;
+}
+
 int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::TuneSetting setting,
               Shown& shown) {
   listen_to_interrupts();  // which end the tuning behind the present problem
@@ -129,6 +136,11 @@ int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::T
   if (done->is_stopped) message("stopped; " + next);
   if (done->is_over_budget) message("the budget is spent; " + next);
   const bool is_indexed = done->measured == 0 || write_index(setting.table);
+  if (setting.sharing) {
+    setting.sharing->report(*done);
+  } else if (done->has_nothing()) {
+    return say_nothing(setting.table);
+  }
   return done->failed > 0 || done->is_stopped || !is_indexed ? failed : command::done;
 }
 
@@ -206,10 +218,11 @@ Status check_shared_files(const TuneFlags& flags) {
 }
 
 int share_tasks(std::size_t processes, const std::vector<lab::TuneTask>& tasks,
-                const lab::DeviceMeterOptions& options, const DeviceModel& device) {
+                const lab::DeviceMeterOptions& options, const DeviceModel& device, const std::string& table) {
   const Result<lab::TaskQueue> queue = lab::TaskQueue::make(lab::longest_first(tasks, options, device));
   if (!queue) return report(queue.status());
-  return tune_on_devices(processes, *queue);
+  const int exit = tune_on_devices(processes, *queue);
+  return exit == done && queue->sum().has_nothing() ? say_nothing(table) : exit;
 }
 
 /// Ends this process as SIGTERM does when the one that started it has ended, however that was.
@@ -236,6 +249,7 @@ Status join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::
     if (next >= queue->size()) return std::nullopt;
     return lab::Sharing::Taken{(*queue)[next], next};
   };
+  sharing.report = [&queue](const lab::TuneReport& report) { queue->add(report); };
   setting.sharing = std::move(sharing);
   return {};
 }
@@ -272,7 +286,7 @@ int tune_problems(const TuneFlags& flags) {
   if (!device) return report(device.status());
   const std::vector<lab::TuneTask> tasks = lab::distinct(lab::tasks_in(*all, *shard));
   const std::size_t processes = std::min(*devices, tasks.size());
-  if (processes > 1) return share_tasks(processes, tasks, *options, *device);
+  if (processes > 1) return share_tasks(processes, tasks, *options, *device, setting->table);
   std::optional<lab::TaskQueue> queue;
   if (Status s = join_queue(flags, tasks.size(), queue, *setting); !s) return report(s);
   if (!flags.times.empty()) return tune_from_records(tasks, std::move(records), *device, *setting);
