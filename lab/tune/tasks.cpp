@@ -136,6 +136,15 @@ std::optional<Probe> next_probe(const MRange& range, const std::map<std::int64_t
   return std::nullopt;
 }
 
+std::vector<std::int64_t> likely_probes(const MRange& range) {
+  const std::vector<std::int64_t> first = powers_in(range);
+  std::vector<std::int64_t> all = first;
+  for (std::size_t i = 1; i < first.size(); ++i) {
+    if (!are_near(first[i - 1], first[i], false)) all.push_back(middle_of(first[i - 1], first[i]));
+  }
+  return all;
+}
+
 std::size_t first_probes(const MRange& range) { return powers_in(range).size(); }
 
 }  // namespace quarry::lab

@@ -66,6 +66,10 @@ struct Probe {
 /// @param winners of each M that was measured, as texts that tell kernels apart
 std::optional<Probe> next_probe(const MRange& range, const std::map<std::int64_t, std::string>& winners);
 
+/// Values of M that are worth compiling for ahead: those that next_probe asks for at first, and those that it
+/// may ask for next, between neighbours, in its order.
+std::vector<std::int64_t> likely_probes(const MRange& range);
+
 /// How many values of M next_probe asks for at first.
 std::size_t first_probes(const MRange& range);
 

@@ -169,8 +169,11 @@ class Tuning {
 
   void expect(const std::vector<TuneTask>& open) {
     std::vector<Problem> problems;
-    for (const TuneTask& task : open)
-      problems.push_back(task.m ? with_m(task.problem, task.m->low) : task.problem);
+    for (const TuneTask& task : open) {
+      if (!task.m) problems.push_back(task.problem);
+      if (!task.m) continue;
+      for (const std::int64_t m : likely_probes(*task.m)) problems.push_back(with_m(task.problem, m));
+    }
     meter_.expect(std::move(problems));
   }
 
@@ -180,7 +183,7 @@ class Tuning {
     const Known nothing(TuningTable(), setting_.device, setting_.sources);
     Known anew = nothing;
     Known& known = setting_.again ? anew : known_;
-    for (;;) {
+    for (std::size_t values = 1;; ++values) {
       const Result<std::optional<Probe>> next = next_of(task, known);
       if (!next) return fail(task.m ? task_text(task) : shape_text(task.problem), next.status());
       if (!*next) return true;
@@ -194,6 +197,7 @@ class Tuning {
       if (Status s = detail::append_to_table(setting_.table, *measured); !s) return s;
       for (const Measurement& each : *measured) known.add(each);
       ++report_.measured;
+      if (task.m) show_value(problem, values);
     }
   }
 
@@ -257,12 +261,20 @@ class Tuning {
     return measurements;
   }
 
-  void show(std::size_t done, std::size_t all) const {
-    if (!setting_.progress) return;
-    TuneProgress progress{.done = done, .all = all, .seconds_left = std::nullopt};
+  void show(std::size_t done, std::size_t all) {
+    shown_ = {.done = done, .all = all, .seconds_left = std::nullopt};
     if (done > 0)
-      progress.seconds_left =
+      shown_.seconds_left =
           (meter_.now() - start_) / static_cast<double>(done) * static_cast<double>(all - done);
+    if (setting_.progress) setting_.progress(shown_);
+  }
+
+  /// The same within a range: so many of its values of M were measured, this one last.
+  void show_value(const Problem& problem, std::size_t values) const {
+    if (!setting_.progress) return;
+    TuneProgress progress = shown_;
+    progress.values = values;
+    progress.last_value = problem;
     setting_.progress(progress);
   }
 
@@ -271,6 +283,8 @@ class Tuning {
   Known known_;
   double start_;
   TuneReport report_;
+  /// Of whole tasks.
+  TuneProgress shown_;
   bool is_checked_ = false;
   /// Of problems one after the other.
   int device_failures_ = 0;

@@ -22,6 +22,9 @@ struct TuneProgress {
   std::size_t all = 0;
   /// By the time that tasks took so far; absent before the first one.
   std::optional<double> seconds_left;
+  /// Of a range of M that is not done: how many of its values were measured, and the last one.
+  std::size_t values = 0;
+  std::optional<Problem> last_value = std::nullopt;
 };
 
 struct TuneReport {

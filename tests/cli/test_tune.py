@@ -131,6 +131,14 @@ class Tuning(TuneTest):
         done = self.tune("--log", self.log(), "--budget", "1")
         self.assertEqual((done.returncode, done.stdout.count("1 measured, 1 known already, 0 failed, 1 left")), (0, 1), done.stdout)
 
+    def test_a_range_shows_each_value_that_was_measured(self):
+        line = "gemm {}x256x256 --a f16:row --b f16:col --out f16:row"
+        self.times([line.format(m) for m in (1, 2, 4, 8)])
+        done = self.tune(*line.format(1).split(), "--m", "1..8")
+        self.assertIn("4 measured", done.stdout)
+        self.assertEqual(done.stderr.splitlines(), [f"quarry: {m}x256x256: measured, value {i} of its range of M" for i, m in enumerate((1, 2, 4, 8), 1)])
+        self.assertEqual(self.tune(*line.format(1).split(), "--m", "1..8").stderr, "")
+
     def test_problems_without_times_fail_and_the_others_do_not(self):
         self.times(PROBLEMS[:2])
         done = self.tune("--log", self.log())

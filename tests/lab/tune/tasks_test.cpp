@@ -164,6 +164,25 @@ TEST_CASE("probes find the crossover points") {
   }
 }
 
+TEST_CASE("likely probes are the first ones, and the next ones where winners differ") {
+  for (const MRange range :
+       {MRange{1, 8192}, MRange{1, 2}, MRange{3, 300}, MRange{100, 101}, MRange{7, 100'000}}) {
+    const std::vector<std::int64_t> likely = likely_probes(range);
+    REQUIRE(likely.size() >= first_probes(range));
+    std::map<std::int64_t, std::string> winners;
+    for (std::size_t i = 0; i < first_probes(range); ++i) {
+      const auto probe = next_probe(range, winners);
+      REQUIRE(probe);
+      CHECK(probe->m == likely[i]);
+      winners[probe->m] = std::to_string(i);  // each another one
+    }
+    const auto next = next_probe(range, winners);
+    REQUIRE(next.has_value() == (likely.size() > first_probes(range)));
+    if (next) CHECK(next->m == likely[first_probes(range)]);
+    CHECK(std::set<std::int64_t>(likely.begin(), likely.end()).size() == likely.size());
+  }
+}
+
 TEST_CASE("probes find winners between two values that have the same one") {
   const auto seed = lab::fresh_seed();
   INFO("seed " << seed);

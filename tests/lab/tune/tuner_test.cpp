@@ -32,7 +32,11 @@ class MadeUpTimes : public Meter {
   /// Other times for each.
   std::string salt;
 
-  void expect(std::vector<Problem>) override {}
+  std::vector<std::string> expected;
+
+  void expect(std::vector<Problem> problems) override {
+    for (const Problem& each : problems) expected.push_back(command_text(each));
+  }
   double now() override { return 10.0 * static_cast<double>(measured.size()); }
 
   Result<std::vector<KernelTime>> measure(const Problem& problem) override {
@@ -153,6 +157,26 @@ TEST_CASE("a budget ends a tuning, and the estimate says how long the rest takes
   setting.table = folder / "none.jsonl";
   REQUIRE(tune(plain, none, setting)->has_nothing());
   CHECK(access(setting.table.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a range shows each of its values, and expects those that it is likely to measure") {
+  const TestFolder folder;
+  const std::vector<TuneTask> range = {
+      {*parse_command_text("gemm 1x256x256 --a f16:row --b f16:col"), MRange{1, 300}}};
+  MadeUpTimes meter;
+  TuneSetting setting = setting_for(folder / "table.jsonl");
+  std::vector<std::string> shown;
+  setting.progress = [&](const TuneProgress& progress) {
+    if (!progress.last_value) return;
+    CHECK(progress.done == 0);
+    CHECK(progress.all == 1);
+    shown.push_back(command_text(*progress.last_value));
+    CHECK(progress.values == shown.size());
+  };
+  REQUIRE(tune(range, meter, setting));
+  CHECK(shown == meter.measured);
+  REQUIRE(meter.expected.size() == likely_probes(*range[0].m).size());
+  for (std::size_t i = 0; i < first_probes(*range[0].m); ++i) CHECK(meter.expected[i] == meter.measured[i]);
 }
 
 TEST_CASE("the union of all parts is the whole") {

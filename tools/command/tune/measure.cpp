@@ -61,6 +61,12 @@ Result<std::string> read_output(const TuneFlags& flags) {
   return path;
 }
 
+/// "32x4096x4096: measured, value 6 of the range".
+std::string value_text(const lab::TuneProgress& progress) {
+  return shape_text(*progress.last_value) + ": measured, value " + std::to_string(progress.values) +
+         " of its range of M";
+}
+
 /// How far a tuning is: a bar on a terminal, elsewhere a line now and then.
 class Shown {
  public:
@@ -69,6 +75,7 @@ class Shown {
   void operator()(const lab::TuneProgress& progress) {
     if (progress.done > shown_) bar_.advance(progress.done - shown_);
     shown_ = progress.done;
+    if (progress.last_value) return say(value_text(progress));
     const auto now = std::chrono::steady_clock::now();
     constexpr std::chrono::seconds between{30};
     if (messages_are_on_terminal() || !progress.seconds_left || now - said_ < between) return;
