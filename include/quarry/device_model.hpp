@@ -184,6 +184,17 @@ struct DeviceModel {
 /// Whether kernels can be ranked by a model: sizes and rates are above 0, and multiprocessors at most 4096.
 bool is_complete(const DeviceModel& model);
 
+/// What the calibration of a model was fitted to (DeviceRates::calibration).
+struct CalibrationSource {
+  /// The measured device, as the driver calls it: "NVIDIA H200". Empty for factors that no measurement gave.
+  std::string_view device = {};
+  /// Whether it is a device of the model's kind, so that its predictions were compared with measured times.
+  bool is_own = false;
+  /// Whether it has the model's compute capability. If not, nothing like the model's device was measured.
+  bool is_same_architecture = false;
+};
+CalibrationSource calibration_source(const DeviceModel& model);
+
 /// The built-in models: A100, H100 and H200 in their SXM form.
 std::span<const DeviceModel> device_models();
 

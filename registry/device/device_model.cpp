@@ -109,6 +109,15 @@ const DeviceModel* built_in_model(std::string_view name) {
   return nullptr;
 }
 
+/// The kind of device that a model is of; null: none that is known.
+const KnownDevice* kind_of(const DeviceModel& model) {
+  for (std::size_t i = 0; i < std::size(built_in); ++i) {
+    const std::string_view name = model.name;
+    if (name == built_in[i].name || name.starts_with(known_devices[i].name)) return &known_devices[i];
+  }
+  return nullptr;
+}
+
 /// Operations a clock and multiprocessor by compute capability: data sheets, except what was measured. All
 /// other rates but the calibration are the built-in model's of the architecture.
 void set_rates(DeviceModel& model) {
@@ -166,6 +175,17 @@ bool is_complete(const DeviceModel& d) {
          d.tensor_flops_per_clock > 0 && d.fma_f32_flops_per_clock > 0 && d.fma_f64_flops_per_clock > 0 &&
          d.blocks_per_multiprocessor > 0 && d.registers_per_thread > 0 && d.reserved_shared_memory >= 0 &&
          is_complete(d.rates);
+}
+
+CalibrationSource calibration_source(const DeviceModel& model) {
+  const auto* const measured =
+      std::ranges::find(detail::calibrations, model.rates.calibration, &detail::MeasuredCalibration::factors);
+  if (measured == std::end(detail::calibrations)) return {};
+  const KnownDevice* const kind = kind_of(model);
+  const DeviceModel* const like = built_in_model(measured->device);
+  return {.device = measured->device,
+          .is_own = kind != nullptr && measured->device.starts_with(kind->name),
+          .is_same_architecture = like != nullptr && like->cc == model.cc};
 }
 
 Result<DeviceModel> find_device_model(std::string_view name) {

@@ -166,6 +166,20 @@ class Finding(CommandTest):
         self.assertIn("The filter leaves it out", both.out + both.err)
         self.refused("find", "gemm", "64x64x8192", "f16", "--batch-invariant", "--split-k", "3", status=2, says="K in one piece")
 
+    def test_a_device_that_was_not_measured(self):
+        def said(device, *more):
+            return self.quarry("find", "gemm", "512x512x512", "f16", "--device-model", device, "--limit", "2", *more)
+        kernel = said("a100", "--format", "names").lines[0]
+        for device, verdict, account in (("a100", "for a100 (not measured)", "a100 was not measured: its rates follow from data sheets, and its factors were fitted"),
+                                         ("h100", "for h100 (with factors of NVIDIA H200)", "h100 has no calibration of its own: its factors were fitted to times of an NVIDIA H200"),
+                                         ("h200", "for h200\n", None)):
+            self.assertIn("ranked " + verdict, said(device).err)
+            self.assertIn("predicted " + verdict, said(device, "--kernel", kernel).err)
+            explained = said(device, "--explain")
+            self.assertIn(account or "predicted for", explained.out)
+            self.assertEqual("were fitted to" in explained.out, account is not None)
+            self.assertEqual(said(device, "--format", "json").json["calibrated_on"], "NVIDIA H200")
+
     def test_one_kernel_in_a_batch_invariant_query(self):
         problem = ("find", "gemm", "64x1024x8192", "bf16", "--b", "col", *MODEL)
         def best(where):

@@ -161,6 +161,12 @@ void explain(const Answer& answer, const FindOptions& options, Format format, bo
   }
 }
 
+/// For programs: the device whose measured times the predictions follow, null where there is none.
+nlohmann::ordered_json calibrated_on(const DeviceModel& device) {
+  const std::string_view measured = calibration_source(device).device;
+  return measured.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(measured);
+}
+
 Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags, const FindOptions& options) {
   const DeviceModel& device = *options.device;
   const bool several = answers.size() > 1;
@@ -184,7 +190,9 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
                       },
                   .name_column = 1};
   drop_repeated(listing.columns, numbers);
-  listing.head = {{"device_model", std::string(device.name)}, {"problems", summaries(answers, options)}};
+  listing.head = {{"device_model", std::string(device.name)},
+                  {"calibrated_on", calibrated_on(device)},
+                  {"problems", summaries(answers, options)}};
   ListingFlags listing_flags = flags.listing;
   if (several) listing_flags.limit = matches.size();  // cut for each problem already
   if (listing.rows == 0 && listing_flags.format == Format::table) {
@@ -219,14 +227,22 @@ std::string class_text(const Answer& answer, const Kernel& kernel) {
   return ", of sum class " + std::string(to_string(*own)) + " as the batch-invariant query requires";
 }
 
+/// The device that kernels were ranked for, and whether its times were measured.
+std::string ranked_for(const DeviceModel& device) {
+  const CalibrationSource source = calibration_source(device);
+  if (source.is_own || source.device.empty()) return device.name;
+  if (!source.is_same_architecture) return device.name + std::string(" (not measured)");
+  return device.name + std::string(" (with factors of ") + std::string(source.device) + ")";
+}
+
 /// What is said of an answer that has kernels.
 std::string found_text(const Answer& answer, const std::optional<Kernel>& kernel, const DeviceModel& device) {
   if (kernel)
     return std::string(kernel->name()) + " takes it" + class_text(answer, *kernel) + ", predicted for " +
-           device.name;
+           ranked_for(device);
   const std::size_t matched = answer.found.matched();
   return std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") + ", ranked for " +
-         device.name + (is_measured(answer) ? "; the first by measurement" : "");
+         ranked_for(device) + (is_measured(answer) ? "; the first by measurement" : "");
 }
 
 int find(const FindFlags& flags) {

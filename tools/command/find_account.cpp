@@ -48,6 +48,16 @@ std::vector<TableCell> line_of(const std::string& name, const std::vector<Accoun
   return line;
 }
 
+/// A line about a device whose own times were not measured; "" of another one.
+std::string calibration_text(const DeviceModel& device) {
+  const CalibrationSource source = calibration_source(device);
+  if (source.is_own || source.device.empty()) return "";
+  const std::string name = device.name;
+  const std::string factors = "its factors were fitted to times of an " + std::string(source.device) + "\n";
+  if (source.is_same_architecture) return name + " has no calibration of its own: " + factors;
+  return name + " was not measured: its rates follow from data sheets, and " + factors;
+}
+
 std::string microseconds(double seconds) { return lab::rounded(seconds * 1e6, 2); }
 
 }  // namespace
@@ -77,6 +87,7 @@ std::string account_text(std::span<const Candidate> candidates, const lab::Probl
       line_of("MB", accounts, [](const Account& a) { return number_text("%.3f", a.bytes * 1e-6); }));
   lines.push_back(
       line_of("Gop", accounts, [](const Account& a) { return number_text("%.3f", a.operations * 1e-9); }));
+  text += calibration_text(*options.device);
   return text + table_text(lines, std::vector<TableColumn>(accounts.size() + 1), 0).text;
 }
 

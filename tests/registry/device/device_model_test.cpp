@@ -69,6 +69,28 @@ constexpr Memory open = {};
 
 }  // namespace
 
+TEST_CASE("a model says which device its calibration was fitted to") {
+  const auto source_of = [](const DeviceModel& model) { return calibration_source(model); };
+  for (const DeviceModel& model : device_models()) {
+    const CalibrationSource source = source_of(model);
+    INFO(model.name);
+    CHECK(source.device == "NVIDIA H200");
+    CHECK(source.is_own == (std::string_view(model.name) == "h200"));
+    CHECK(source.is_same_architecture == (model.cc == 90));
+  }
+  for (const char* const name : {"NVIDIA H200", "NVIDIA H200 MIG 1g.18gb"})
+    CHECK(source_of(detail::model_of(properties_of(name, 4.8e12, 90))).is_own);
+  const CalibrationSource other = source_of(detail::model_of(properties_of("NVIDIA L40S", 0.86e12, 89)));
+  CHECK(other.device == "NVIDIA H200");
+  CHECK(!other.is_own);
+  CHECK(!other.is_same_architecture);
+  // Factors that nobody measured.
+  DeviceModel by_hand = *find_device_model("h200");
+  by_hand.rates.calibration.mma.math = 1.2345;
+  CHECK(source_of(by_hand).device.empty());
+  CHECK(!source_of(by_hand).is_own);
+}
+
 TEST_CASE("the built-in models describe the devices of the data sheets") {
   REQUIRE(device_models().size() == 3);
   for (const DeviceModel& model : device_models()) {
