@@ -205,12 +205,12 @@ class Executor {
   }
 
   void run(const Block& block, Scratch<T, S>& scratch) const {
-    clear(scratch.total);
+    clear(block, scratch.total);
     slices_.for_each(block, [&](const Slice& slice) {
-      clear(scratch.slice);
+      clear(block, scratch.slice);
       for (int group = 0; group < kernel_.warps_k; ++group)
         add_group(block, Positions(kernel_, params_, slice, group), scratch);
-      add(scratch.slice, scratch.total);
+      add(block, scratch.slice, scratch.total);
     });
     if (expression_ != nullptr) return finish_expression(block, scratch.total);
     with_compute_type(compute_type(kernel_.types.accumulator, kernel_.types.out),
@@ -218,14 +218,23 @@ class Executor {
   }
 
  private:
+  /// How many sums a block touches: all of its rows, and of the rows that are multiplied along with them.
+  /// Groups and lists have many blocks of a row or two.
+  static int touched(const Block& block) {
+    static_assert(block_rows % rows_at_once == 0);
+    return (block.rows + rows_at_once - 1) / rows_at_once * rows_at_once * block_columns;
+  }
+
   template <class X>
-  static void clear(X (&sums)[block_rows * block_columns]) {
-    std::fill(std::begin(sums), std::end(sums), X{0});
+  static void clear(const Block& block, X (&sums)[block_rows * block_columns]) {
+    std::fill_n(std::begin(sums), touched(block), X{0});
   }
 
   template <class From>
-  static void add(const From (&from)[block_rows * block_columns], S (&to)[block_rows * block_columns]) {
-    for (int i = 0; i < block_rows * block_columns; ++i) to[i] += computed<S>(from[i]);
+  static void add(const Block& block, const From (&from)[block_rows * block_columns],
+                  S (&to)[block_rows * block_columns]) {
+    const int count = touched(block);
+    for (int i = 0; i < count; ++i) to[i] += computed<S>(from[i]);
   }
 
   /// Adds the sums of one group to the slice's.
@@ -233,20 +242,20 @@ class Executor {
     if constexpr (std::is_floating_point_v<S>) {
       if (is_blocked(scales_)) {
         sum_promoted(block, positions, scratch);
-        return add(scratch.promoted, scratch.slice);
+        return add(block, scratch.promoted, scratch.slice);
       }
     }
-    clear(scratch.group);
+    clear(block, scratch.group);
     sum_group(block, positions, 0, positions.count(), scratch);
-    add(scratch.group, scratch.slice);
+    add(block, scratch.group, scratch.slice);
   }
 
   /// Sums of one group, each block of K by itself, times its scales.
   void sum_promoted(const Block& block, const Positions& positions, Scratch<T, S>& scratch) const {
-    clear(scratch.promoted);
+    clear(block, scratch.promoted);
     for (std::int64_t begin = 0; begin < positions.count() && positions.index(begin) >= 0;) {
       const std::int64_t end = positions.end_of_block(begin, chunk_, k_positions(scales_));
-      clear(scratch.group);
+      clear(block, scratch.group);
       sum_group(block, positions, begin, end, scratch);
       promote(block, positions.index(begin), scratch);
       begin = end;

@@ -8,7 +8,11 @@
 
 namespace quarry::host {
 
-int default_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+int default_threads() {
+  // Asked once: the system answers from a file.
+  static const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return threads;
+}
 
 void parallel_for(std::int64_t count, int threads, const std::function<void(int, std::int64_t)>& work) {
   std::atomic<std::int64_t> next = 0;
