@@ -55,9 +55,10 @@ struct GivenExpression {
   const TensorView* out = nullptr;
   std::uint8_t first_row = 2;
   std::uint8_t first_column = 3;
-  /// Where the rows of the output belong to so many groups, of which each may have its own values of columns:
-  /// these vectors are a batch, and nothing else is. 0: there are no such groups.
-  std::int64_t column_entries = 0;
+  /// Where the rows of the output belong to groups, of which each may have its own values of columns: how
+  /// many groups there are, 0 of them too. These vectors are a batch, and nothing else is. Absent: rows have
+  /// no groups.
+  std::optional<std::int64_t> column_entries = std::nullopt;
   /// The output may be an array of pointers with gated pairs and reductions, too.
   bool takes_arrays = false;
 

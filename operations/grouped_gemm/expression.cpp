@@ -15,7 +15,7 @@ GivenExpression given_expression(const GroupedGemmArguments& args) {
   return {.expression = &*args.expression,
           .tensors = args.tensors,
           .out = &args.out,
-          .column_entries = is_contiguous ? args.b.extents[0] : 0};
+          .column_entries = is_contiguous ? std::optional(args.b.extents[0]) : std::nullopt};
 }
 
 Status check_expression(const GroupedGemmArguments& args, DType accumulator) {

@@ -104,7 +104,6 @@ TEST_CASE("problems without groups are said", "[lab]") {
   const OperationLab& lab = lab_of(Operation::grouped_gemm);
   for (const char* const form : {"contiguous", "masked", "ragged_k"}) {
     const bool is_ragged = std::string(form) == "ragged_k";
-    const bool is_batched = std::string(form) != "contiguous";
     for (const char* const more :
          {"", " --c bf16:row:ld=40", " --c out --residual bf16:row --aux bf16:row --bias column",
           " --epilogue 'out = sum * x + w + t[i]' --with "
@@ -112,8 +111,7 @@ TEST_CASE("problems without groups are said", "[lab]") {
       std::string text =
           std::string("grouped_gemm 0x16x32 --a bf16:row --b bf16:row --out bf16:row --room 24 --form ") +
           form + more;
-      // With contiguous groups, tensors of each group are refused where there are no groups.
-      if (is_batched && text.find("per_column") != text.npos) text += " --of-each w,t";
+      if (text.find("per_column") != text.npos) text += " --of-each w,t";
       const Result<Problem> problem = parse_command_text(text);
       INFO(text << ": " << problem.status().message());
       REQUIRE(problem);

@@ -96,6 +96,28 @@ TEST_CASE("grouped_gemm: an expression of contiguous groups has the rows of all 
   CHECK(runs > 0);
 }
 
+TEST_CASE("grouped_gemm: without groups, an expression with a tensor of each group does nothing",
+          "[grouped_gemm][expression]") {
+  Experts e;
+  GroupedGemmArguments args = e.arguments();
+  args.b = rows_of(e.weights, {0, 1, 2});
+  args.sizes = TensorView::vector(e.ends.data(), DType::s32, 0);
+  const Floats bias = {1, 2, 3, 4};
+  const Floats column = {5, 6};
+  args.expression = parsed("out = sum + bias + column", "bias=f32:per_column,column=f32:per_column");
+  args.tensors = {{"bias", rows_of(bias, {0, 2})}, {"column", vector_of(column)}};
+  const int runs = run_all(args, [&] { CHECK(e.out == Floats(10, -1)); });
+  CHECK(runs > 0);
+  args.zero_outside = true;
+  CHECK(run_all(args, [&] {
+          CHECK(e.out == Floats(10, 0));
+          e.out.assign(10, -1);
+        }) > 0);
+  // Values of groups that there are not.
+  args.tensors[0].view = rows_of(bias, {2, 2});
+  check_nothing_found(args, "batch");
+}
+
 TEST_CASE("grouped_gemm: rows outside of all groups become 0 where that is asked, with an expression, too",
           "[grouped_gemm][expression]") {
   Experts e;
