@@ -9,6 +9,7 @@
 """
 
 from . import arguments, expression, metadata, utils
+from ._packed import Packed, pack_int4, unpack_int4
 from ._quarry import (
     Account,
     Arguments,
@@ -97,6 +98,7 @@ __all__ = [
     "KernelMetadata",
     "MemoryPool",
     "OnDevice",
+    "Packed",
     "Plan",
     "PointerArray",
     "ReduceSplitKArguments",
@@ -122,6 +124,8 @@ __all__ = [
     "make_kernel",
     "metadata",
     "on_device",
+    "pack_int4",
+    "unpack_int4",
     "utils",
     "warm_up",
     "write_pack",

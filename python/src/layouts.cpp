@@ -1,10 +1,12 @@
-/// Operands that plain tensors cannot say: arrays of pointers, and interleaved matrices.
+/// Operands that plain tensors cannot say: arrays of pointers, interleaved matrices, and half bytes.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor.hpp"
@@ -102,6 +104,48 @@ Held hold_interleaved(const Interleaved& matrix, nb::handle owner, const char* n
   return held;
 }
 
+/// Whether this is a quarry.Packed.
+bool is_packed(nb::handle operand) {
+  static const nb::handle type = nb::object(nb::module_::import_("quarry._packed").attr("Packed")).release();
+  return PyType_IsSubtype(Py_TYPE(operand.ptr()), reinterpret_cast<PyTypeObject*>(type.ptr())) != 0;
+}
+
+/// The matrix of a quarry.Packed over its tensor of bytes. Each byte holds two neighbours of the last
+/// dimension, before the matrix is transposed.
+Held hold_packed(nb::handle packed, const char* name, bool written) {
+  const nb::object data = packed.attr("data");
+  check_dtype(data, name, "bytes, of uint8 or int8");
+  Held held = hold(data, name, written);
+  TensorView& view = held.view;
+  if (view.dtype != DType::u8 && view.dtype != DType::s8)
+    refuse(name, "expected bytes, of uint8 or int8, got " + std::string(to_string(view.dtype)));
+  auto extents = nb::cast<std::vector<std::int64_t>>(packed.attr("shape"));
+  const bool is_transposed = nb::cast<bool>(packed.attr("is_transposed"));
+  const std::size_t last = extents.size() - 1;
+  if (is_transposed) std::swap(extents[last - 1], extents[last]);
+  const std::int64_t bytes = (extents[last] + 1) / 2;
+  if (view.rank != extents.size() || view.extents[last] != bytes ||
+      !std::equal(extents.begin(), extents.end() - 1, view.extents.begin()))
+    refuse(name, "its tensor of bytes has another shape than when it was given");
+  if (bytes > 1 && view.strides[last] != 1) {
+    refuse(name, "expected the bytes of a row next to each other, got a stride of " +
+                     std::to_string(view.strides[last]));
+  }
+  for (std::size_t i = 0; i < last; ++i) {
+    if (__builtin_mul_overflow(view.strides[i], 2, &view.strides[i]))
+      refuse(name, "expected strides of half bytes that fit 64 bits");
+  }
+  view.strides[last] = 1;
+  if (is_transposed) {
+    std::swap(extents[last - 1], extents[last]);
+    std::swap(view.strides[last - 1], view.strides[last]);
+  }
+  std::ranges::copy(extents, view.extents.begin());
+  view.dtype = nb::cast<ElementType>(packed.attr("dtype")).type;
+  held.owner = nb::borrow(packed);
+  return held;
+}
+
 /// Extents that are there, and whose product is a number.
 void check_shape(const std::vector<std::int64_t>& shape) {
   std::int64_t product = 1;
@@ -147,6 +191,7 @@ std::optional<Held> hold_layout(nb::handle operand, const char* name, bool writt
     return hold_pointers(nb::cast<const PointerArray&>(operand), operand, name);
   if (nb::isinstance<Interleaved>(operand))
     return hold_interleaved(nb::cast<const Interleaved&>(operand), operand, name, written);
+  if (is_packed(operand)) return hold_packed(operand, name, written);
   return std::nullopt;
 }
 

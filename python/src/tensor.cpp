@@ -81,9 +81,7 @@ std::optional<DType> ml_dtype(nb::handle tensor) {
   const nb::object dtype = tensor.attr("dtype");
   const nb::object module = nb::getattr(dtype.attr("type"), "__module__", nb::none());
   if (!nb::isinstance<nb::str>(module) || nb::cast<std::string>(module) != "ml_dtypes") return std::nullopt;
-  const DType type = dtype_of(dtype);
-  if (bits_of(type) < 8) return std::nullopt;  // numpy gives each such element a byte
-  return type;
+  return dtype_of(dtype);
 }
 
 /// The same memory as whole numbers, which DLPack knows.
@@ -147,6 +145,8 @@ void hold_array(nb::handle tensor, bool written, Name name, Held& held) {
   nb::object array = nb::borrow(tensor);
   nb::dlpack::dtype type = {};
   if (const std::optional<DType> known = ml_dtype(tensor)) {
+    if (is_half_byte(*known))
+      name.refuse_type("numpy gives each number of 4 bits a byte: give quarry.Packed, of quarry.pack_int4");
     array = as_bits(tensor, *known);
     type = dlpack_type(*known);
   }

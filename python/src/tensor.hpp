@@ -24,9 +24,8 @@ struct Held {
 };
 
 /// Holds a tensor: FakeTensor; numpy, torch, CuPy or any other producer of DLPack or of
-/// `__cuda_array_interface__`; numpy arrays of ml_dtypes; fake and meta tensors of torch; PointerArray and
-/// Interleaved. Raises TypeError or
-/// ValueError, with the name, for what cannot be taken.
+/// `__cuda_array_interface__`; numpy arrays of ml_dtypes; fake and meta tensors of torch; PointerArray,
+/// Interleaved and Packed. Raises TypeError or ValueError, with the name, for what cannot be taken.
 /// @param written whether a kernel writes to it; then read-only memory is refused
 Held hold(nb::handle tensor, const char* name, bool written = false);
 
@@ -34,7 +33,8 @@ Held hold(nb::handle tensor, const char* name, bool written = false);
 /// @param expected what the argument takes, in words
 void check_dtype(nb::handle tensor, const char* name, const char* expected);
 
-/// Holds a PointerArray or an Interleaved (layouts.cpp); nothing for other objects. Raises as hold().
+/// Holds a PointerArray, an Interleaved or a Packed (layouts.cpp); nothing for other objects. Raises as
+/// hold().
 std::optional<Held> hold_layout(nb::handle operand, const char* name, bool written);
 
 /// The view of a torch.Tensor on the host or a CUDA device (torch_tensor.cpp); nothing for other objects, and

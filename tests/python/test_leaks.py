@@ -55,7 +55,7 @@ class Calls:
         """`tensor(rows, columns, dtype)` makes one of ones."""
         self.a, self.b, self.out = (tensor(16, 16, "float32") for _ in range(3))
         self.bias, self.deep, self.wide = tensor(1, 16, "float32")[0], tensor(8, 512, "float32"), tensor(512, 8, "float32")
-        self.small, self.other = tensor(8, 8, "float32"), tensor(16, 16, "float16")
+        self.small, self.other, self.bytes = tensor(8, 8, "float32"), tensor(16, 16, "float16"), tensor(16, 8, "uint8")
         self.args = self.fresh()
         self.kernel = quarry.get_kernels(self.args)[0]
         self.plan = self.kernel.prepare(self.args)
@@ -117,6 +117,14 @@ class Calls:
         for args in (quarry.ReorderArguments(self.a, self.out), quarry.ElementwiseArguments("out = x * s", x=self.a, s=2, out=self.out),
                      quarry.ReduceSplitKArguments(self.a.reshape(2, 8, 16), self.out[:8])):
             quarry.get_kernels(args, limit=1)[0].run(args)
+
+    def run_with_half_bytes(self):
+        b = quarry.Packed(self.bytes, "s4").T
+        args = quarry.GemmArguments(self.other, b, self.out)
+        quarry.get_kernels(args, limit=1)[0].run(args)
+        quarry.unpack_int4(quarry.pack_int4(self.bytes[:, :1] & 7, "s4"), "s4", 1)
+        raises(ValueError, quarry.GemmArguments, self.other, quarry.Packed(self.other, "s4"), self.other)
+        raises(ValueError, quarry.Packed, self.bytes, "s4", (3, 4))
 
     def find_for_fake_tensors(self):
         fake = self.fake_arguments()
