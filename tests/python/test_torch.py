@@ -3,6 +3,7 @@ import functools
 import itertools
 import random
 import unittest
+from unittest import mock
 
 import quarry
 
@@ -316,6 +317,53 @@ class ScaledMm(TorchTest):
         reference = (a.double() * scale_a.double()) @ (b.double() * scale_b.double().repeat_interleave(size, 0)[:k])
         self.assertClose(quarry.torch.scaled_mm(a, b, scale_a, scale_b), reference)
 
+    @each(["float16", "bfloat16"], 25)
+    def test_random_half_bytes_and_zero_points(self, draw):
+        choose = draw.dice.choice
+        m, n, k, size = choose([1, 16, 33]), choose([16, 130]), choose([16, 255, 304]), choose([32, 64, 128, 1 << 30])
+        kind = choose(["s4", "u4", "uint8"])
+        low, high = {"s4": (-8, 8), "u4": (0, 16), "uint8": (0, 256)}[kind]
+        device = draw.where["device"]
+        values = torch.randint(low, high, (n, k), generator=draw.made).to(device)
+        b = values.to(torch.uint8).mT if kind == "uint8" else quarry.Packed(quarry.pack_int4(values, kind), kind, (n, k)).T
+        a, groups = draw.tensor(m, k), -(-k // min(size, k))
+        scale_a, scale_b = choose([None, draw.scales(1)]), draw.scales(groups, n) / 16
+        b_zero = None
+        if kind != "s4" and choose([True, False]):
+            b_zero = torch.randint(0, high, (groups, n), generator=draw.made, dtype=torch.uint8).to(device)
+        wide = values.mT.double() - (0 if b_zero is None else b_zero.double().repeat_interleave(min(size, k), 0)[:k])
+        wide = wide * scale_b.double().repeat_interleave(min(size, k), 0)[:k]
+        reference = (a.double() @ wide) * (1 if scale_a is None else scale_a.double())
+        self.assertClose(quarry.torch.scaled_mm(a, b, scale_a, scale_b, b_zero=b_zero, out_dtype=draw.where["dtype"]), reference)
+        out = torch.empty((m, n), dtype=draw.where["dtype"], device=a.device)
+        self.assertIs(quarry.torch.scaled_mm(a, b, scale_a, scale_b, b_zero=b_zero, out=out), out)
+        self.assertClose(out, reference)
+
+    @each(["float32"])
+    def test_precise_sums(self, draw):
+        a, b = (draw.tensor(*shape).to(torch.float8_e4m3fn) for shape in ((16, 256), (32, 256)))
+        reference = a.double() @ b.mT.double()
+        for given in ({}, {"accumulation": "fast"}, {"accumulation": "precise"}):
+            with mock.patch("quarry.torch._scaled.GemmArguments", wraps=quarry.GemmArguments) as arguments:
+                self.assertClose(quarry.torch.scaled_mm(a, b.mT, None, None, out_dtype=torch.float32, **given), reference)
+            self.assertEqual(arguments.call_args.kwargs["accumulation"], given.get("accumulation", "fast"))
+        with self.assertRaisesRegex(ValueError, "accumulation"):
+            quarry.torch.scaled_mm(a, b.mT, None, None, accumulation="exact")
+
+    def test_half_bytes_under_compile(self):
+        for device in devices():
+            values = torch.randint(0, 16, (24, 64)).to(device)
+            data, scales, zeros = quarry.pack_int4(values, "u4"), torch.rand(2, 24, device=device), torch.full((2, 24), 8, dtype=torch.uint8, device=device)
+
+            def layer(x, data, scales, zeros):
+                return quarry.torch.scaled_mm(x, quarry.Packed(data, "u4").T, None, scales, b_zero=zeros) + 1
+
+            compiled = torch.compile(layer, backend="aot_eager", fullgraph=True, dynamic=True)
+            for m in (3, 5):
+                x = torch.randn(m, 64, dtype=torch.bfloat16, device=device)
+                reference = x.double() @ ((values.mT.double() - 8) * scales.double().repeat_interleave(32, 0)) + 1
+                self.assertClose(compiled(x, data, scales, zeros), reference)
+
     def test_fp8_that_dlpack_refuses_is_taken(self):
         class Old(torch.Tensor):  # as versions of torch before 2.9
             def __dlpack__(self, **given):
@@ -335,10 +383,20 @@ class ScaledMm(TorchTest):
     @each(["float32"])
     def test_mistakes_are_told(self, draw):
         a, b, one = draw.tensor(16, 32), draw.tensor(32, 16), torch.ones(1, device=draw.where["device"])
+        half, data, zeros = a.half(), torch.zeros(16, 16, dtype=torch.uint8, device=a.device), torch.zeros(1, 16, dtype=torch.uint8, device=a.device)
+        packed = quarry.Packed(data, "u4").T
         for message, call in (("scale_a has shape", lambda: quarry.torch.scaled_mm(a, b, torch.ones(3, 1), one, out_dtype=torch.float32)),
                               ("scale_b has shape", lambda: quarry.torch.scaled_mm(a, b, one, torch.ones(3), out_dtype=torch.float32)),
-                              ("do not fit", lambda: quarry.torch.scaled_mm(a, a, one, one))):
-            with self.subTest(message=message), self.assertRaisesRegex(RuntimeError, message):
+                              ("do not fit", lambda: quarry.torch.scaled_mm(a, a, one, one)),
+                              ("do not fit", lambda: quarry.torch.scaled_mm(half, quarry.Packed(data, "s4", (16, 31)).T, None, None)),
+                              ("two neighbours of K in a byte", lambda: quarry.torch.scaled_mm(half, quarry.Packed(data, "s4"), None, None)),
+                              ("b_zero", lambda: quarry.torch.scaled_mm(half, packed, None, None, b_zero=zeros)),
+                              ("b_zero", lambda: quarry.torch.scaled_mm(half, packed, None, one, b_zero=zeros[:, :3])),
+                              ("unsigned", lambda: quarry.torch.scaled_mm(half, quarry.Packed(data, "s4").T, None, one, b_zero=zeros[:, :1])),
+                              ("b: expected a tensor of torch", lambda: quarry.torch.matmul(half, packed)),
+                              ("weight: expected a tensor of torch", lambda: quarry.torch.linear(half, packed)),
+                              ("b: expected a tensor of torch", lambda: quarry.torch.grouped_mm(half, packed))):
+            with self.subTest(message=message), self.assertRaisesRegex((RuntimeError, ValueError, TypeError, quarry.Error), message):
                 call()
         weight = b.detach().requires_grad_()
         with self.assertRaisesRegex(RuntimeError, "autograd"):
@@ -352,6 +410,7 @@ class Registered(TorchTest):
         offs = torch.tensor([4, 9], dtype=torch.int32, device=draw.where["device"])
         one = torch.ones((1, 1), device=draw.where["device"])
         tensor, leaf = draw.tensor, draw.leaf
+        bytes_of_b, zero = (torch.ones(shape, dtype=torch.uint8, device=one.device).mT for shape in ((8, 8), (1, 1)))
         half = draw if dtype == torch.bfloat16 else Draw(5, draw.where["device"], torch.float16)
         for operator, given in (
             (ops.matmul, (leaf(5, 16), leaf(16, 8), None)),
@@ -365,6 +424,8 @@ class Registered(TorchTest):
             (ops.grouped_mm_out, (half.tensor(10, 16), half.tensor(2, 16, 8), offs, half.tensor(10, 8))),
             (ops.scaled_mm, (tensor(5, 16), tensor(16, 8), one, one, None, dtype)),
             (ops.scaled_mm_out, (tensor(5, 16), tensor(16, 8), one, one, tensor(8), tensor(5, 8))),
+            (ops.scaled_mm, (half.tensor(5, 16), bytes_of_b, None, one, None, torch.float32, zero, "fast", "u4")),
+            (ops.scaled_mm_out, (half.tensor(5, 16), bytes_of_b, None, one, None, half.tensor(5, 8), zero, "fast", "u4")),
         ):
             with self.subTest(operator=str(operator), shapes=[tuple(t.shape) for t in given if isinstance(t, torch.Tensor)]):
                 torch.library.opcheck(operator.default, given)

@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch  # type: ignore[import-not-found, unused-ignore]
 
 from .._quarry import GroupedGemmArguments
-from ._launch import default_type, launch, refuse_grad
+from ._launch import default_type, launch, refuse_grad, refuse_packed
 from ._matmul import matmul
 
 
@@ -65,6 +65,7 @@ def grouped_mm(a: torch.Tensor, b: torch.Tensor, offs: torch.Tensor | None = Non
     output of G x M x N. a (G x M x K), b (K x columns): groups of columns. a and b of rank 3: a batch, without `offs`.
     `out`: the first two alone.
     """
+    refuse_packed(b, "b")
     if out is not None:
         refuse_grad(a, b, out)
         torch._check(offs is not None, lambda: "grouped_mm: expected offs beside out")

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
+from .._packed import Packed
 from .._quarry import Arguments, get_kernels
 
 # What torch allows products of Float32 to be rounded to, by torch.get_float32_matmul_precision().
@@ -27,6 +28,12 @@ def refuse_grad(*tensors: torch.Tensor | None) -> None:
     """Raises where a form with `out=` would lose a gradient."""
     if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors):
         raise RuntimeError("out: a form with `out=` records no gradient, and a tensor requires grad: give tensor.detach()")
+
+
+def refuse_packed(operand: object, name: str) -> None:
+    """Raises for half bytes, which scaled_mm alone takes."""
+    if isinstance(operand, Packed):
+        raise TypeError(f"{name}: expected a tensor of torch: quarry.torch.scaled_mm takes quarry.Packed")
 
 
 def launch(out: torch.Tensor, arguments: Callable[..., Arguments], *operands: torch.Tensor, **settings: object) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch  # type: ignore[import-not-found, unused-ignore]
 
 from .._quarry import EpilogueArguments, GemmArguments
-from ._launch import default_type, launch, math_of, refuse_grad
+from ._launch import default_type, launch, math_of, refuse_grad, refuse_packed
 
 
 def _product(a: torch.Tensor, b: torch.Tensor, out_dtype: torch.dtype | None) -> torch.Tensor:
@@ -88,6 +88,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, out_dtype: torch.dtype | None = 
 
     Float32 is rounded as torch.set_float32_matmul_precision allows.
     """
+    refuse_packed(b, "b")
     if out is not None:
         refuse_grad(a, b, out)
         matmul_out_op(a, b, out)
@@ -105,6 +106,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, out_dtype: torch.dtype | None = 
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, *, out: torch.Tensor | None = None) -> torch.Tensor:
     """input (... x K) times weight (N x K) transposed, plus bias (N): as torch.nn.functional.linear. `out`: an input of rank 2 alone."""
+    refuse_packed(weight, "weight")
     if out is not None:
         refuse_grad(input, weight, bias, out)
         linear_out_op(input, weight, bias, out)
