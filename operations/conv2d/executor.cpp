@@ -9,6 +9,7 @@
 #include "conv2d/places.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/epilogue.hpp"
+#include "operations/common/host/multiplied_share.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/block_product.hpp"
 
@@ -29,6 +30,12 @@ struct Scratch {
   T a[block_rows * block_depth];
   T b[block_columns * block_depth];
   T sums[block_rows * block_columns];
+};
+
+/// What a kernel computes with.
+struct Numbers {
+  Types types;
+  Math math;
 };
 
 /// A block of the output of one group.
@@ -61,9 +68,10 @@ struct OutputPlaces {
   }
 };
 
-/// Lines of A or B that a block needs.
+/// Lines of A or B that a block needs, and what of their values is multiplied.
 struct Lines {
   DType type;
+  Share share;
   const void* data;
   std::int64_t group_offset;
   int first;
@@ -85,7 +93,8 @@ void gather(const Conv2dParams& p, const Lines& lines, int k_first, int depth, i
             exists ? Matrix::place(p, part, parts[static_cast<std::size_t>(k)]) : no_place;
         T value = 0;
         if (place != no_place)
-          value = static_cast<T>(read_element<E>(lines.data, lines.group_offset + place));
+          value =
+              share_of(static_cast<T>(read_element<E>(lines.data, lines.group_offset + place)), lines.share);
         packed[(line / width * depth + k) * width + line % width] = value;
       }
     }
@@ -102,22 +111,32 @@ C computed(std::uint32_t sum) {
   return static_cast<C>(static_cast<std::int32_t>(sum));
 }
 
+/// Adds products of one share of A and of B, over `depth` positions of K.
 template <Direction direction, bool interleaved, class T, Rounding rounding>
-void add_products(const Types& types, const Conv2dParams& p, const GroupBlock& block, Scratch<T>& scratch) {
+void add_products_of(const Types& types, const Shares& shares, const Conv2dParams& p, const GroupBlock& block,
+                     int k, int depth, Scratch<T>& scratch) {
   using From = Matrices<direction, interleaved>;
+  const Lines a = {types.a, shares.a, p.a.data, block.group * p.windows.group_a, block.row, block.rows};
+  const Lines b = {types.b, shares.b, p.b.data, block.group * p.windows.group_b, block.column, block.columns};
+  gather<typename From::A>(p, a, k, depth, rows_at_once, scratch.a);
+  gather<typename From::B>(p, b, k, depth, columns_at_once<T>, scratch.b);
+  for (int column = 0; column < block.columns; column += columns_at_once<T>) {
+    for (int row = 0; row < block.rows; row += rows_at_once) {
+      add_product<T, rounding>(scratch.a + row * depth, scratch.b + column * depth, depth, 1,
+                               scratch.sums + row * block_columns + column, block_columns);
+    }
+  }
+}
+
+template <Direction direction, bool interleaved, class T, Rounding rounding>
+void add_products(const Numbers& numbers, const Conv2dParams& p, const GroupBlock& block,
+                  Scratch<T>& scratch) {
   std::fill(std::begin(scratch.sums), std::end(scratch.sums), T{0});
-  const Lines a = {types.a, p.a.data, block.group * p.windows.group_a, block.row, block.rows};
-  const Lines b = {types.b, p.b.data, block.group * p.windows.group_b, block.column, block.columns};
   for (int k = 0; k < p.k; k += block_depth) {
     const int depth = std::min(block_depth, p.k - k);
-    gather<typename From::A>(p, a, k, depth, rows_at_once, scratch.a);
-    gather<typename From::B>(p, b, k, depth, columns_at_once<T>, scratch.b);
-    for (int column = 0; column < block.columns; column += columns_at_once<T>) {
-      for (int row = 0; row < block.rows; row += rows_at_once) {
-        add_product<T, rounding>(scratch.a + row * depth, scratch.b + column * depth, depth, 1,
-                                 scratch.sums + row * block_columns + column, block_columns);
-      }
-    }
+    for (const Shares& shares : shares_of(numbers.math, false))
+      add_products_of<direction, interleaved, T, rounding>(numbers.types, shares, p, block, k, depth,
+                                                           scratch);
   }
 }
 
@@ -153,15 +172,17 @@ void finish(const ConvolutionExpression& expression, DType out, const Conv2dPara
 }
 
 template <Direction direction, bool interleaved, class T, Rounding rounding>
-void run(const Types& types, const Conv2dParams& p, int threads, const ConvolutionExpression* expression) {
+void run(const Numbers& numbers, const Conv2dParams& p, int threads,
+         const ConvolutionExpression* expression) {
   const double work = static_cast<double>(p.m) * p.n * p.k * p.batch;
+  const Types& types = numbers.types;
   if (work < least_work_for_threads) threads = 1;
   const Blocks blocks = {p};
   std::vector<Scratch<T>> scratch(static_cast<std::size_t>(threads));
   parallel_for(blocks.count(), threads, [&](int worker, std::int64_t i) {
     Scratch<T>& own = scratch[static_cast<std::size_t>(worker)];
     const GroupBlock block = blocks.at(i);
-    add_products<direction, interleaved, T, rounding>(types, p, block, own);
+    add_products<direction, interleaved, T, rounding>(numbers, p, block, own);
     if (expression != nullptr) return finish<direction>(*expression, types.out, p, block, own);
     with_compute_type(compute_type(types.accumulator, types.out),
                       [&]<class C>(C) { finish<direction, interleaved, C>(types, p, block, own); });
@@ -181,15 +202,16 @@ struct Summed<DType::s32> {
 };
 
 template <Direction direction, bool interleaved = false>
-Status run(const Types& types, const Conv2dParams& p, int threads, const ConvolutionExpression* expression) {
+Status run(const Numbers& numbers, const Conv2dParams& p, int threads,
+           const ConvolutionExpression* expression) {
   const bool is_known = with_type_of<DType::f16, DType::f32, DType::f64, DType::s32>(
-      types.accumulator, [&]<DType t>(TypeTag<t>) {
-        run<direction, interleaved, typename Summed<t>::Type, Summed<t>::rounding>(types, p, threads,
+      numbers.types.accumulator, [&]<DType t>(TypeTag<t>) {
+        run<direction, interleaved, typename Summed<t>::Type, Summed<t>::rounding>(numbers, p, threads,
                                                                                    expression);
       });
   if (is_known) return {};
   return {StatusCode::unsupported,
-          "The host executor does not know sums of " + std::string(to_string(types.accumulator))};
+          "The host executor does not know sums of " + std::string(to_string(numbers.types.accumulator))};
 }
 
 }  // namespace
@@ -205,13 +227,14 @@ Status execute(const KernelMetadata& kernel, const Conv2dParams& p, int threads,
               "The host executor does not know type " + std::string(to_string(type))};
     }
   }
+  const Numbers numbers = {types, kernel.design.math};
   if (threads <= 0) threads = default_threads();
   switch (kernel.direction.value_or(Direction::fprop)) {
-    case Direction::dgrad: return run<Direction::dgrad>(types, p, threads, expression);
-    case Direction::wgrad: return run<Direction::wgrad>(types, p, threads, expression);
+    case Direction::dgrad: return run<Direction::dgrad>(numbers, p, threads, expression);
+    case Direction::wgrad: return run<Direction::wgrad>(numbers, p, threads, expression);
     default:
-      return is_interleaved(o.a.layout) ? run<Direction::fprop, true>(types, p, threads, expression)
-                                        : run<Direction::fprop>(types, p, threads, expression);
+      return is_interleaved(o.a.layout) ? run<Direction::fprop, true>(numbers, p, threads, expression)
+                                        : run<Direction::fprop>(numbers, p, threads, expression);
   }
 } catch (const std::bad_alloc&) {
   return {StatusCode::device_error, "The host executor ran out of memory"};

@@ -12,7 +12,8 @@ namespace quarry::host {
 /// done. Pointers are host memory. Products are added one after another in the order of K, in the kernel's
 /// accumulator type. Fails, with nothing written, with `unsupported` for types that the executor does not
 /// know and `device_error` when memory runs out.
-/// @param kernel whose direction and types count
+/// f32 operands are rounded first as the kernel's math says.
+/// @param kernel whose direction, types and math count
 /// @param threads 0: one a processor
 /// @param expression in the place of the parameters' epilogue; null: none
 Status execute(const KernelMetadata& kernel, const Conv2dParams& params, int threads = 0,

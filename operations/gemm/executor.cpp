@@ -5,7 +5,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/epilogue.hpp"
 #include "operations/common/host/matrix.hpp"
+#include "operations/common/host/multiplied_share.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/block_product.hpp"
 #include "operations/gemm/block_scales.hpp"
@@ -108,47 +108,6 @@ struct Lines {
   bool k_grouped;
   int count;
 };
-
-/// What a kernel multiplies of an operand's value.
-enum class Share : unsigned char { all, tf32, truncated_tf32, tf32_rest, f16, bf16 };
-
-/// The shares of A and B whose products a kernel adds up.
-struct Shares {
-  Share a;
-  Share b;
-};
-
-std::span<const Shares> shares_of(const HostKernel& kernel) {
-  static constexpr Shares all[] = {{Share::all, Share::all}};
-  static constexpr Shares tf32[] = {{Share::tf32, Share::tf32}};
-  static constexpr Shares truncated[] = {{Share::truncated_tf32, Share::truncated_tf32}};
-  static constexpr Shares three[] = {
-      {Share::tf32_rest, Share::tf32}, {Share::tf32, Share::tf32_rest}, {Share::tf32, Share::tf32}};
-  static constexpr Shares f16[] = {{Share::f16, Share::f16}};
-  static constexpr Shares bf16[] = {{Share::bf16, Share::bf16}};
-  switch (kernel.math) {
-    case Math::fast_tf32:
-      if (kernel.truncates_tf32) return truncated;
-      return tf32;
-    case Math::fast_f32: return three;
-    case Math::fast_f16: return f16;
-    case Math::fast_bf16: return bf16;
-    default: return all;
-  }
-}
-
-template <class T>
-T share_of(T value, Share share) {
-  const auto x = static_cast<float>(value);
-  switch (share) {
-    case Share::tf32: return static_cast<T>(f32_to_tf32(x));
-    case Share::truncated_tf32: return static_cast<T>(f32_truncated_to_tf32(x));
-    case Share::tf32_rest: return static_cast<T>(f32_to_tf32(x - f32_to_tf32(x)));
-    case Share::f16: return static_cast<T>(rounded_to_f16(x));
-    case Share::bf16: return static_cast<T>(rounded_to_bf16(x));
-    default: return value;
-  }
-}
 
 /// A sum as the epilogue computes with it.
 template <class C, class T>
@@ -305,7 +264,7 @@ class Executor {
     for (; begin < end; begin += depth_) {
       const int depth = static_cast<int>(std::min<std::int64_t>(depth_, end - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
-      for (const Shares& shares : shares_of(kernel_)) {
+      for (const Shares& shares : shares_of(kernel_.math, kernel_.truncates_tf32)) {
         pack(rows, row_zeros, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
         pack(columns, column_zeros, scratch.positions, depth, columns_at_once<T>, shares.b, scratch.b);
         multiply(block, depth, scratch);

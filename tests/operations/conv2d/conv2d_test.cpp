@@ -2,7 +2,9 @@
 /// any kind; what is known of small cases.
 #include <algorithm>
 #include <random>
+#include <span>
 
+#include "basic/numbers.hpp"
 #include "lab/problems/fresh_seed.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
@@ -121,6 +123,46 @@ TEST_CASE("conv2d: every kernel computes what its products add up to, exactly", 
     }
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("conv2d: kernels of fast_tf32 multiply rounded operands on the host, too", "[conv2d][math]") {
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  lab::Dice dice(seed);
+  const auto exact = Filter::parse("family == conv2d_simt");
+  REQUIRE(exact);
+  int tried[3] = {};
+  for (const Kernel& kernel : convolutions()) {
+    if (kernel.metadata().design.math != Math::fast_tf32) continue;
+    INFO(kernel.name());
+    const Direction direction = *kernel.metadata().direction;
+    Conv2dArguments shape = test::random_convolution(direction, DType::f32, DType::f32, 1e5, dice);
+    shape.math = Math::fast_tf32;
+    shape.controls.mode = Mode::gemm;  // slices of K would be added up in another order
+    auto problem = lab::OperandsOf<Conv2dArguments>::make(shape, {.seed = seed});
+    REQUIRE(problem);
+    const Conv2dArguments& args = problem->arguments;
+    if (!kernel.supports(args)) continue;
+    ++tried[static_cast<int>(direction)];
+    REQUIRE(kernel.run(args));
+    const auto numbers = [](const TensorView& view) {
+      const auto& e = view.extents;
+      return std::span(static_cast<float*>(const_cast<void*>(view.data)),
+                       static_cast<std::size_t>(e[0] * e[1] * e[2] * e[3]));
+    };
+    const std::vector<float> found(numbers(args.out).begin(), numbers(args.out).end());
+    for (const TensorView* operand : {&args.a, &args.b}) {
+      const std::span<float> values = numbers(*operand);
+      const std::vector<float> before(values.begin(), values.end());
+      std::ranges::transform(values, values.begin(), &host::f32_to_tf32);
+      CHECK((values.empty() || !std::ranges::equal(values, before)));
+    }
+    const CandidateList simt = get_kernels(args, *exact);
+    REQUIRE_FALSE(simt.empty());
+    REQUIRE(simt.front().run(args));
+    CHECK(std::ranges::equal(numbers(args.out), found));
+  }
+  CHECK(std::ranges::all_of(tried, [](int count) { return count > 0; }));
 }
 
 TEST_CASE("conv2d: strides of any kind, and what lies between is left alone", "[conv2d]") {
