@@ -23,6 +23,11 @@ constexpr double pair_stored = 3.2;
 constexpr double unhidden_from = 0.56;
 /// The share of the time so reckoned that is promised. The factors of the calibration go with it.
 constexpr double promised = 0.85;
+/// The share of Work::drain that is left while few blocks write. From 570 random problems on both devices.
+constexpr double drained_alone = 0.8;
+/// How many times longer than otherwise a tile is taken out of the registers whose output has lines of one
+/// element: no tensor map can write them. From 1x4120x256 in tf32 on an H200 (14 kernels).
+constexpr double single_elements = 24;
 constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
 /// The most slices that are looked at for two lengths: more of them come out even anyway.
 constexpr int most_cuts = 12;
@@ -74,10 +79,18 @@ inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
          (traffic.is_general ? kernel.general_tile : 0);
 }
 
+/// Whether lines of the output have one element in the kernel's layout.
+inline bool has_single_elements(const GemmProfile& kernel, const GemmProblem& problem) {
+  return kernel.traits.layouts.out == Layout::row ? problem.n == 1 && problem.m > 1
+                                                  : problem.m == 1 && problem.n > 1;
+}
+
 /// Work::store
-inline double store_seconds(const GemmProfile& kernel, const GemmTraffic& traffic, double drain) {
-  if (traffic.is_bare) return kernel.epilogue_tile;
-  return kernel.epilogue_tile + beside(kernel, traffic) + (traffic.has_matrices ? drain : 0);
+inline double store_seconds(const GemmProfile& kernel, const GemmProblem& problem, const GemmTraffic& traffic,
+                            double drain) {
+  const double plain = kernel.epilogue_tile * (has_single_elements(kernel, problem) ? single_elements : 1);
+  if (traffic.is_bare) return plain;
+  return plain + beside(kernel, traffic) + (traffic.has_matrices ? drain : 0);
 }
 
 /// Work::copy
@@ -108,7 +121,7 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
       .tiles = tiles,
       .clusters = clusters_of(kernel, problem),
       .k_tiles = k_tiles,
-      .store = store_seconds(kernel, traffic, drain),
+      .store = store_seconds(kernel, problem, traffic, drain),
       .drain = drain,
       .math = kernel.math + (traffic.has_column_scales ? kernel.column_scales : 0),
       .copy = copy_seconds(kernel, traffic),
@@ -118,33 +131,6 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
 
 /// Bytes that device memory moves, each once.
 inline double bytes_moved(const Work& w) { return w.problem.batch * (w.traffic.inputs + w.traffic.outputs); }
-
-/// Seconds of a multiprocessor for so many tiles, one after another, by one persistent block.
-inline double persistent_seconds(const Work& w, int tiles, int k_tiles, const Step& step) {
-  const GemmProfile& kernel = w.kernel;
-  const double main = k_tiles * step_seconds(step, 1);
-  const double around = kernel.ends + (tiles - 1) * kernel.turn + w.drain;
-  if (kernel.traits.schedule == Schedule::ping_pong) {
-    if (tiles == 1) return around + main + w.store;
-    // Two tiles are under way: one is multiplied while the other one is stored.
-    const double pair = std::max({2 * main, main + w.store + w.drain, pair_stored * w.drain});
-    return around + tiles / 2 * pair + tiles % 2 * main + w.store;
-  }
-  return around + tiles * (main + w.store);
-}
-
-/// The same where blocks of one tile each come and go.
-inline double one_tile_seconds(const Work& w, int tiles, int k_tiles, const Step& step) {
-  const GemmProfile& kernel = w.kernel;
-  const double stored = tiles * (w.store + w.drain);
-  if (0 < tiles && tiles <= kernel.resident)  // the same as below, in fewer steps
-    return k_tiles * step_seconds(step, tiles) + kernel.ends + stored;
-  const int rounds = tiles / kernel.resident;
-  const int rest = tiles - rounds * kernel.resident;
-  const double full = k_tiles * step_seconds(step, kernel.resident);
-  const double last = rest > 0 ? k_tiles * step_seconds(step, rest) : 0;
-  return rounds * full + last + (rounds + (rest > 0)) * kernel.ends + stored;
-}
 
 /// How the blocks of a launch are cut and spread.
 struct Spread {
@@ -158,21 +144,81 @@ struct Spread {
   double partial = 0;
 };
 
-/// The share of Work::copy that is left while so many clusters are at work.
+/// The share of Work::copy that is left while this share of all clusters is at work.
 inline double way_share(const Work& w, double busy) {
-  if (busy >= w.clusters) return 1;
-  const double alone = w.kernel.rates->memory.alone_share;
-  return std::max(alone, busy / w.clusters);
+  return busy >= 1 ? 1 : std::max(w.kernel.rates->memory.alone_share, busy);
 }
 
-/// What it needs in this launch.
+/// What a K tile needs while this share of all clusters is at work. @param waves of blocks that are there
+inline Step step_while(const Work& w, double busy, double waves) {
+  return {.math = w.math,
+          .copy = w.copy * way_share(w, busy),
+          .latency = w.latency,
+          .unhidden = waves < unhidden_from ? unhidden * waves / unhidden_from : unhidden};
+}
+
+/// The same in this launch, except for its last tiles.
 inline Step step_of(const Work& w, const Spread& spread) {
   const double tiles = spread.tiles;
-  const double enough = unhidden_from * (spread.at_once * w.kernel.resident);
-  return {.math = w.math,
-          .copy = w.copy * way_share(w, tiles * spread.slices),
-          .latency = w.latency,
-          .unhidden = tiles < enough ? unhidden * tiles / enough : unhidden};
+  return step_while(w, tiles * spread.slices / w.clusters,
+                    tiles / (static_cast<double>(spread.at_once) * w.kernel.resident));
+}
+
+/// The tiles of one multiprocessor, the busiest one.
+struct Queue {
+  int tiles;
+  int k_tiles;
+  /// Seconds of the K tiles of each tile, and what the last tile takes less: where it has the way to L2 and
+  /// to device memory for itself, as other multiprocessors have none left.
+  double main;
+  double less = 0;
+  /// Work::drain, on average.
+  double drain;
+};
+
+inline Queue queue_of(const Work& w, const Spread& spread, const Step& step, int tiles) {
+  const double main = spread.k_tiles * step_seconds(step, 1);
+  const auto drained = [&](double busy) { return std::max(drained_alone, std::min(busy, 1.0)); };
+  if (tiles <= 1) {
+    const double busy = static_cast<double>(spread.tiles) * spread.slices / w.clusters;
+    return {tiles, spread.k_tiles, main, 0, w.drain * drained(busy)};
+  }
+  if (w.kernel.resident > 1) return {tiles, spread.k_tiles, main, 0, w.drain};
+  const double last = spread.tiles - (tiles - 1.0) * spread.at_once;
+  const double busy = last / spread.at_once;
+  const double alone = spread.k_tiles * step_seconds(step_while(w, busy, busy), 1);
+  return {tiles, spread.k_tiles, main, main - alone, w.drain * (tiles - 1 + drained(busy)) / tiles};
+}
+
+/// Seconds of a multiprocessor for tiles, one after another, by one persistent block.
+inline double persistent_seconds(const Work& w, const Queue& queue) {
+  const GemmProfile& kernel = w.kernel;
+  const double around = kernel.ends + (queue.tiles - 1) * kernel.turn + queue.drain;
+  if (kernel.traits.schedule == Schedule::ping_pong) {
+    if (queue.tiles == 1) return around + queue.main + w.store;
+    // Two tiles are under way: one is multiplied while the other one is stored.
+    const double stored = std::max(queue.main + w.store + queue.drain, pair_stored * queue.drain);
+    const double pair = std::max(2 * queue.main, stored);
+    const bool is_odd = queue.tiles % 2 != 0;
+    const double last =
+        is_odd ? pair + queue.main - queue.less : std::max(2 * queue.main - queue.less, stored);
+    return around + (queue.tiles / 2 - 1) * pair + last + w.store;
+  }
+  return around + queue.tiles * (queue.main + w.store) - queue.less;
+}
+
+/// The same where blocks of one tile each come and go.
+inline double one_tile_seconds(const Work& w, const Queue& queue, const Step& step) {
+  const GemmProfile& kernel = w.kernel;
+  const int tiles = queue.tiles;
+  const double stored = tiles * (w.store + queue.drain) - queue.less;
+  if (0 < tiles && tiles <= kernel.resident)  // the same as below, in fewer steps
+    return queue.k_tiles * step_seconds(step, tiles) + kernel.ends + stored;
+  const int rounds = tiles / kernel.resident;
+  const int rest = tiles - rounds * kernel.resident;
+  const double full = queue.k_tiles * step_seconds(step, kernel.resident);
+  const double last = rest > 0 ? queue.k_tiles * step_seconds(step, rest) : 0;
+  return rounds * full + last + (rounds + (rest > 0)) * kernel.ends + stored;
 }
 
 /// The share of device memory's time that is hidden within a tile of so many K tiles: all that a kernel hides
@@ -217,8 +263,8 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step
   const Step step = step_of(w, spread);
   const int on_one = few_tiles_along(spread.tiles, spread.at_once);
   const bool comes_and_goes = w.kernel.traits.schedule == Schedule::one_tile;
-  const double stored = comes_and_goes ? one_tile_seconds(w, on_one, spread.k_tiles, step)
-                                       : persistent_seconds(w, on_one, spread.k_tiles, step);
+  const Queue queue = queue_of(w, spread, step, on_one);
+  const double stored = comes_and_goes ? one_tile_seconds(w, queue, step) : persistent_seconds(w, queue);
   const double seconds = stored + on_one * spread.partial;
   if (account != nullptr) note_tiles(w, spread, on_one, step, *account);
   const int rounds = comes_and_goes ? few_tiles_along(on_one, w.kernel.resident) : on_one;

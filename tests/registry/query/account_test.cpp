@@ -91,8 +91,8 @@ TEST_CASE("accounts: the fewer blocks of gemm_sm90, the better math, copies and 
       const double shown = (step - longest) / others;
       CAPTURE(size, c.name(), account.waves, shown);
       REQUIRE(others > 0);
-      if (account.waves < 0.1) CHECK(shown < 0.1);
-      if (account.waves > 0.6 && account.waves <= 1) CHECK(shown > 0.3);
+      if (account.waves < 0.1) CHECK(shown < 0.067);
+      if (account.waves > 0.6 && account.waves <= 1) CHECK(shown > 0.2);
       few += account.waves < 0.1;
       many += account.waves > 0.6 && account.waves <= 1;
     }

@@ -409,3 +409,63 @@ TEST_CASE("outputs in lines of 384 bytes are written slowly", "[ranking]") {
     CHECK(first.design.tile.n % 128 == 0);
   }
 }
+
+namespace {
+
+/// Seconds of one kernel on an H200, in one piece.
+double seconds_of(const char* kernel, std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmArguments args = column_b_problem(m, n, k);
+  args.controls.mode = Mode::gemm;
+  FindOptions options;
+  options.device = &h200();
+  const CandidateList found = get_kernels(args, *Filter::parse("name == " + std::string(kernel)), options);
+  REQUIRE(found.size() == 1);
+  return found.front().predicted_seconds();
+}
+
+}  // namespace
+
+TEST_CASE("the last tiles of a launch take less where few multiprocessors have one left", "[ranking]") {
+  for (const char* kernel : {"gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c1x1_s6_cooperative_a8x8",
+                             "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c1x1_s6_ping_pong_a8x8",
+                             "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c1x1_s6_one_tile_a8x8"}) {
+    CAPTURE(kernel);
+    const auto seconds = [&](int tiles_m, int tiles_n) {
+      return seconds_of(kernel, 128 * tiles_m, 128 * tiles_n, 1024);
+    };
+    const double one_round = seconds(11, 12);
+    const double one_tile_more = seconds(7, 19);
+    const double two_rounds = seconds(12, 22);
+    CHECK(one_tile_more > one_round);
+    CHECK(one_tile_more < 0.95 * two_rounds);
+  }
+}
+
+TEST_CASE("tiles whose width is no power of two multiply more slowly", "[ranking]") {
+  // The same number of K tiles, and of rounds: 192 columns of 128 rows against three quarters of 256.
+  const auto growth = [](const char* kernel, std::int64_t n) {
+    return seconds_of(kernel, 128, n, 16384) - seconds_of(kernel, 128, n, 8192);
+  };
+  const double of_192 = growth("gemm_sm90_bf16_bf16_f32_bf16_rcr_128x192x64_c1x1_s4_cooperative_a8x8", 192);
+  const double of_256 = growth("gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c1x1_s4_cooperative_a8x8", 256);
+  CHECK(of_192 > 0.79 * of_256);
+  CHECK(of_192 < of_256);
+}
+
+TEST_CASE("a single row is not written by kernels of column-major outputs", "[ranking]") {
+  // 1x4120x256 on an H200: 3.6 us by 16x64 with rows, 4.5 with columns, 5.2 by 32x64.
+  GemmArguments args = {.a = TensorView::row_major(nullptr, DType::f32, {1, 256}),
+                        .b = TensorView::column_major(nullptr, DType::f32, {256, 4120}),
+                        .out = TensorView::row_major(nullptr, DType::f32, {1, 4120})};
+  args.math = Math::fast_tf32;
+  const CandidateList list = ranked(args);
+  REQUIRE_FALSE(list.empty());
+  INFO(list.front().name());
+  CHECK(list.front().metadata().operands.out.layout == Layout::row);
+  // The same of a single column.
+  const GemmArguments transposed = {.a = TensorView::row_major(nullptr, DType::f32, {4120, 256}),
+                                    .b = TensorView::column_major(nullptr, DType::f32, {256, 1}),
+                                    .out = TensorView::column_major(nullptr, DType::f32, {4120, 1}),
+                                    .math = Math::fast_tf32};
+  CHECK(best_seconds(transposed) == Approx(list.front().predicted_seconds()));
+}
