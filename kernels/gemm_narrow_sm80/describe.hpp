@@ -21,6 +21,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.warps = Extent3{c.warps.m, c.warps.n, c.warps.k};
   kernel.design.instruction = Extent3{16, 8, 16};
   kernel.design.math_unit = MathUnit::tensor_core;
+  if (loads_directly(c)) kernel.cc = 90, kernel.max_cc = 90;  // it waits for earlier kernels itself
   kernel.modes = {.split_k_serial = true, .split_k_parallel = true, .batched = true, .array = true};
   return kernel;
 }

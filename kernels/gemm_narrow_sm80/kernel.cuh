@@ -11,6 +11,7 @@
 #include "common/tile_writer.cuh"
 #include "gemm/params.hpp"
 #include "gemm_narrow_sm80/copies.cuh"
+#include "gemm_narrow_sm80/direct.cuh"
 #include "gemm_narrow_sm80/sums.cuh"
 #include "gemm_narrow_sm80/zeros.cuh"
 
@@ -130,10 +131,24 @@ template <Config config, class Epilogue, class ZerosOf>
 QUARRY_DEVICE void compute(const ScaledGemmParams& params, const ZerosOf& zeros_of) {
   const GemmParams& gemm = params.gemm;
   const arch::SharedAddress memory = arch::shared_memory();
+  if constexpr (loads_directly(config)) {
+    load_lines(params);
+    if (reads_first(params)) arch::wait_for_earlier_kernels();
+  }
   const TileWork work = work_at(gemm, work_position(gemm, memory), config.tile.k);
   const WarpPlace place = warp_place<config>();
   Sums<config> sums;
-  if (work.k_tiles > 0) mainloop<config>(gemm, params.scales, work, place, zeros_of(work, place), sums);
+  if (work.k_tiles > 0) {
+    if constexpr (loads_directly(config)) {
+      direct_mainloop<config>(params, work, place.n, place.k, sums);
+    } else {
+      mainloop<config>(gemm, params.scales, work, place, zeros_of(work, place), sums);
+    }
+  }
+  if constexpr (loads_directly(config)) {
+    arch::wait_for_earlier_kernels();  // where there is nothing to multiply
+    arch::let_later_kernels_start();
+  }
 
   using Finish = typename Epilogue::template For<float, Element<config.types.out>, EpilogueForm{}>;
   constexpr int m = config.tile.m;

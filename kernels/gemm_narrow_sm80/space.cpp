@@ -5,16 +5,44 @@
 #include "settings.hpp"
 
 namespace quarry::gemm_narrow_sm80 {
+
+inline constexpr std::string_view weight_loads_words[] = {"staged", "direct"};
+constexpr EnumText enum_text(WeightLoads) {
+  return {"quarry::gemm_narrow_sm80::WeightLoads", weight_loads_words};
+}
+
 namespace {
 
 constexpr auto settings = gemm_settings<Config>({
     setting<&Config::warps>("warps", "w"),
     setting<&Config::stages>("stages", "s"),
-    word_setting<&Config::scales, ScaleSupport::group_scales, ScaleSupport::zero_points>(
-        "scales", ScaleSupport::group_scales),
+    word_setting<&Config::scales, ScaleSupport::group_scales, ScaleSupport::zero_points,
+                 ScaleSupport::block_scales>("scales", ScaleSupport::group_scales),
+    word_setting<&Config::loads>("loads", WeightLoads::staged),
 });
 
 std::string unit_group(const Config& c) { return name_of(c.types); }
+
+/// What is wrong with a tile whose weights are staged, "" where nothing is.
+std::string staged_fault(const Config& c) {
+  if (c.scales == ScaleSupport::block_scales) return "scales of staged loads are group_scales or zero_points";
+  if (c.tile.n % group_threads(c) != 0) return "tile.n must be a multiple of 32 a warp, up to 256";
+  if (c.tile.m * 16 % group_threads(c) != 0) return "threads cannot share the copies of A evenly";
+  if (c.tile.n * weight_bits(c) > 32 * group_threads(c))
+    return "a thread would copy more than 32 pieces of B for a stage";
+  return "";
+}
+
+/// The same of one whose weights are read directly. A lane reads 32 neighbours along K of a column, and
+/// three others the next ones, so that a scale must be for all 128.
+std::string direct_fault(const Config& c) {
+  if (c.scales != ScaleSupport::block_scales) return "scales of direct loads are block_scales";
+  if (weight_bits(c) != 4) return "direct loads are of weights of 4 bits";
+  if (c.tile.m > 16 || c.tile.n / c.warps.n > 64)
+    return "direct loads are for tiles of 16 x 64 a warp at most";
+  if (c.stages != 2 && c.stages != 4) return "stages of direct loads must be 2 or 4";
+  return "";
+}
 
 /// What is wrong with the tile and the warps, "" where nothing is.
 std::string tile_fault(const Config& c) {
@@ -24,11 +52,9 @@ std::string tile_fault(const Config& c) {
   if (c.tile.k != stage_k * c.warps.k)
     return "tile.k must be " + std::to_string(stage_k) + " for each warp along K";
   if (c.tile.m % 8 != 0 || c.tile.m < 8 || c.tile.m > 128) return "tile.m must be a multiple of 8 up to 128";
-  if (c.tile.n < 32 || c.tile.n > 256 || c.tile.n % (16 * c.warps.n) != 0 || c.tile.n % group_threads(c) != 0)
+  if (c.tile.n < 32 || c.tile.n > 256 || c.tile.n % (16 * c.warps.n) != 0)
     return "tile.n must be a multiple of 32 a warp, up to 256";
-  if (c.tile.m * 16 % group_threads(c) != 0) return "threads cannot share the copies of A evenly";
-  if (c.tile.n * weight_bits(c) > 32 * group_threads(c))
-    return "a thread would copy more than 32 pieces of B for a stage";
+  if (std::string why = loads_directly(c) ? direct_fault(c) : staged_fault(c); !why.empty()) return why;
   if (c.tile.m * (c.tile.n / c.warps.n) > 64 * 32) return "a warp's tile has more than 2048 sums";
   return "";
 }

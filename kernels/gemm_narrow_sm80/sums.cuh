@@ -27,6 +27,37 @@ struct Sums {
   arch::AccumulatorF32 all[S::blocks_n][S::blocks_m] = {};
 };
 
+/// Multiplies the sums of the group by the scales of their rows of A. @param row the tile's first one, of
+/// `rows` @param k a position of the group
+template <Config config>
+QUARRY_DEVICE void scale_rows(const ScaleView& scales, int row, int rows, int k, Sums<config>& sums) {
+  using S = Shape<config>;
+  const int block = scales.block_at(k);
+  QUARRY_UNROLL
+  for (int m = 0; m < S::blocks_m; ++m) {
+    const int first = row + m * 8 + arch::lane_index() % 4 * 2;
+    const float of[2] = {scales.at(first, rows, block), scales.at(first + 1, rows, block)};
+    QUARRY_UNROLL
+    for (int n = 0; n < S::blocks_n; ++n) {
+      QUARRY_UNROLL
+      for (int v = 0; v < 4; ++v) sums.group[n][m].v[v] *= of[v % 2];
+    }
+  }
+}
+
+/// all += scales * group, and group becomes 0, of 16 columns. @param of the scales of two that lie eight
+/// apart
+template <Config config>
+QUARRY_DEVICE void promote_columns(Sums<config>& sums, int n, const float (&of)[2]) {
+  QUARRY_UNROLL
+  for (int m = 0; m < Shape<config>::blocks_m; ++m) {
+    QUARRY_UNROLL
+    for (int v = 0; v < 4; ++v)
+      sums.all[n][m].v[v] = arch::fma(of[v / 2], sums.group[n][m].v[v], sums.all[n][m].v[v]);
+    sums.group[n][m] = {};
+  }
+}
+
 struct ColumnZeros {
   arch::ZeroPoint upper;
   arch::ZeroPoint lower;
@@ -120,7 +151,7 @@ class WarpProduct {
   QUARRY_DEVICE void promote(arch::SharedAddress stage, int offset, int k, Sums<config>& sums) const {
     const arch::SharedAddress scales =
         stage + (stage_bytes_b(config) + stage_bytes_a(config) + (offset >> log2_) * config.tile.n * 4);
-    if (has_a_ && k + offset < k_end_) scale_rows(k + offset, sums);
+    if (has_a_ && k + offset < k_end_) scale_rows<config>(scales_a_, row_, rows_, k + offset, sums);
     QUARRY_UNROLL
     for (int n = 0; n < S::blocks_n; ++n) {
       constexpr float one = 1 / weight_unit<config.types.a, config.types.b>;
@@ -129,28 +160,7 @@ class WarpProduct {
         of[0] = arch::shared_load<float>(scales + (column_ + n * 16) * 4) * one;
         of[1] = arch::shared_load<float>(scales + (column_ + n * 16 + 8) * 4) * one;
       }
-      QUARRY_UNROLL
-      for (int m = 0; m < S::blocks_m; ++m) {
-        QUARRY_UNROLL
-        for (int v = 0; v < 4; ++v)
-          sums.all[n][m].v[v] = arch::fma(of[v / 2], sums.group[n][m].v[v], sums.all[n][m].v[v]);
-        sums.group[n][m] = {};
-      }
-    }
-  }
-
-  /// Multiplies the sums of the group by the scales of their rows of A.
-  QUARRY_DEVICE void scale_rows(int k, Sums<config>& sums) const {
-    QUARRY_UNROLL
-    for (int m = 0; m < S::blocks_m; ++m) {
-      const int row = row_ + m * 8 + arch::lane_index() % 4 * 2;
-      const int block = scales_a_.block_at(k);
-      const float of[2] = {scales_a_.at(row, rows_, block), scales_a_.at(row + 1, rows_, block)};
-      QUARRY_UNROLL
-      for (int n = 0; n < S::blocks_n; ++n) {
-        QUARRY_UNROLL
-        for (int v = 0; v < 4; ++v) sums.group[n][m].v[v] *= of[v % 2];
-      }
+      promote_columns<config>(sums, n, of);
     }
   }
 

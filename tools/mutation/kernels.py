@@ -49,6 +49,9 @@ SM80_BYTES = ("gemm_sm80_s8_u8_s32_s8_rcr_64x64x64_w2x2x1_s4_a1x1",
 NARROW_SM80 = ("gemm_narrow_sm80_bf16_s4_f32_bf16_rcr_16x64x512_w1x1x4_s3", "gemm_narrow_sm80_f16_u8_f32_f32_rcr_64x64x256_w1x2x2_s4_zero_points",
                "gemm_narrow_sm80_bf16_s4_f32_bf16_rcr_64x64x512_w1x2x4_s2", "gemm_narrow_sm80_f16_s8_f32_f16_rcr_16x64x512_w1x1x4_s3",
                "gemm_narrow_sm80_bf16_u4_f32_bf16_rcr_16x64x512_w1x1x4_s3_zero_points")
+# Weights that lanes read themselves.
+NARROW_DIRECT = ("gemm_narrow_sm80_bf16_s4_f32_bf16_rcr_8x32x512_w1x1x4_s2_block_scales_direct",
+                 "gemm_narrow_sm80_f16_u4_f32_f32_rcr_8x32x1024_w1x1x8_s2_block_scales_direct")
 # Blocks that share tiles: few and large tiles, many and small ones, warps along K, sums of all three types.
 SM80_STREAM = ("gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x2_s4_stream_k_a8x8",
                "gemm_sm80_s8_s8_s32_s32_rcr_64x64x128_w2x2x1_s5_stream_k_a16x16",
@@ -219,7 +222,9 @@ STAGES = [
     Stage(STREAM, SM80_STREAM),
     Stage(SM80_SOURCES, SM80_FIRST),
     Stage(r"kernels/gemm_simt/.*", SIMT),
-    Stage(r"kernels/gemm_narrow_sm80/.*", NARROW_SM80),
+    Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT, ("9x40x1120", "--b-scale", "1x128")),  # K ends within a piece, and some warps have none
+    Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT),
+    Stage(r"kernels/gemm_narrow_sm80/(?!direct).*", NARROW_SM80),
     Stage(r"kernels/gemm_narrow_sm80/(copies|sums)\.cuh", NARROW_SM80[:1], ("20x64x160", "--a-scale", "1x32", "--b-scale", "1x32")),  # K ends with a group
     Stage(r"kernels/gemm_narrow_sm80/zeros\.cuh", NARROW_SM80[4:], ("20x64x160", "--b-scale", "1x32", "--b-zero", "u8")),
     Stage(r"kernels/reduce_split_k/.*", REDUCE),

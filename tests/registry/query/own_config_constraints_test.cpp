@@ -129,7 +129,18 @@ TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with th
   CHECK(make_kernel("gemm_narrow_sm80_bf16_u4_f32_f32_rcr_16x96x384_w1x1x3_s5"));
   CHECK(make_kernel("gemm_narrow_sm80_bf16_s8_f32_f32_rcr_16x96x384_w1x1x3_s3"));
   CHECK(make_kernel("gemm_narrow_sm80_bf16_u8_f32_f32_rcr_16x96x384_w1x1x3_s2_zero_points"));
+  CHECK(make_kernel("gemm_narrow_sm80_bf16_s4_f32_f32_rcr_16x96x384_w1x2x3_s4_block_scales_direct"));
   check("more than 32 pieces of B", "bf16_s8_f32_f32_rcr_8x256x128_w1x1x1_s2");
+  check("scales of staged loads are group_scales or zero_points",
+        "bf16_s4_f32_f32_rcr_8x32x1024_w1x1x8_s2_block_scales");
+  check("scales of direct loads are block_scales", "bf16_s4_f32_f32_rcr_8x32x1024_w1x1x8_s2_direct");
+  check("scales of direct loads are block_scales",
+        "bf16_u4_f32_f32_rcr_8x32x1024_w1x1x8_s2_zero_points_direct");
+  check("direct loads are of weights of 4 bits", "bf16_s8_f32_f32_rcr_8x32x1024_w1x1x8_s2_block_scales_direct");
+  check("tiles of 16 x 64 a warp at most", "bf16_s4_f32_f32_rcr_32x32x1024_w1x1x8_s2_block_scales_direct");
+  check("tiles of 16 x 64 a warp at most", "bf16_s4_f32_f32_rcr_8x96x1024_w1x1x8_s2_block_scales_direct");
+  check("stages of direct loads must be 2 or 4",
+        "bf16_s4_f32_f32_rcr_8x32x1024_w1x1x8_s3_block_scales_direct");
   check("zero points are for weights of u4 and u8", "bf16_s8_f32_f32_rcr_16x96x384_w1x1x3_s3_zero_points");
   for (const std::string types : {"s4_f16_f32_f16", "f16_e4m3_f32_f16", "f16_s4_f16_f16", "f16_s4_f32_bf16",
                                   "f16_f16_f32_f16", "f32_s4_f32_f32", "f16_s4_f32_s8"})
