@@ -58,7 +58,7 @@ class PieceReader {
   /// Reads the piece that begins at position `k`. @pre all of it lies before the end of K
   QUARRY_DEVICE void read(int k, Piece& piece) const {
     read_by(
-        k, piece, [](const char* from) { return arch::global_load_once<Vector>(from); },
+        k, piece, [](const char* from) { return arch::global_load<Vector>(from); },
         [](const char* from, int) { return arch::global_load<Vector>(from); });
   }
 

@@ -21,7 +21,9 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::loads>("loads", WeightLoads::staged),
 });
 
-std::string unit_group(const Config& c) { return name_of(c.types); }
+std::string unit_group(const Config& c) {
+  return name_of(c.types) + (loads_directly(c) ? "_direct" : "");  // which is for one target
+}
 
 /// What is wrong with a tile whose weights are staged, "" where nothing is.
 std::string staged_fault(const Config& c) {

@@ -33,13 +33,6 @@ QUARRY_DEVICE T global_load(const void* from, const emulator::Site& site = emula
   return value;
 }
 
-/// There is no cache.
-template <class T>
-QUARRY_DEVICE T global_load_once(const void* from, const emulator::Site& site = emulator::Site::current()) {
-  static_assert(sizeof(T) == 16);
-  return global_load<T>(from, site);
-}
-
 template <class T>
 QUARRY_DEVICE void global_store(void* to, const T& value,
                                 const emulator::Site& site = emulator::Site::current()) {

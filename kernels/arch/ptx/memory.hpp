@@ -63,18 +63,6 @@ QUARRY_DEVICE T global_load(const void* from) {
   return __builtin_bit_cast(T, *static_cast<const WordOf<T>*>(from));
 }
 
-/// Reads 16 bytes of global memory that no thread of the multiprocessor reads again: the L1 cache keeps none
-/// of them (PTX ISA, ld, eviction priority).
-template <class T>
-QUARRY_DEVICE T global_load_once(const void* from) {
-  static_assert(sizeof(T) == 16);
-  uint4 value;
-  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(from));
-  return __builtin_bit_cast(T, value);
-}
-
 /// Writes a value to global memory.
 template <class T>
 QUARRY_DEVICE void global_store(void* to, const T& value) {

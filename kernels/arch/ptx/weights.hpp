@@ -82,10 +82,10 @@ struct LowBits<F16> {
   }
   QUARRY_DEVICE unsigned of_f16(unsigned pair) const { return pair; }
 
-  /// Numbers `i` and `i + 4` of eight half bytes less their zero point. @param signs inverted in each
-  QUARRY_DEVICE static unsigned half_bytes(unsigned numbers, int i, unsigned signs, ZeroPoint zero) {
-    return LowBits{(numbers >> 4 * i & 0x000f000fu) ^ (beside * 0x01000100u | signs * 0x00010001u)}.less(
-        zero);
+  /// Numbers `i` and `i + 4` of a word of eight half bytes less their zero point. @param signs inverted in
+  /// each
+  QUARRY_DEVICE unsigned half_bytes(int i, unsigned signs, ZeroPoint zero) const {
+    return LowBits{(word >> 4 * i & 0x000f000fu) ^ (beside * 0x01000100u | signs * 0x00010001u)}.less(zero);
   }
 };
 template <>
@@ -105,12 +105,12 @@ struct LowBits<BF16> {
 
   /// As LowBits<F16>'s. An odd number stays where it is, 16 times as high, and is multiplied by less: a shift
   /// serves four numbers. (numbers & mask) ^ signs is one instruction.
-  QUARRY_DEVICE static unsigned half_bytes(unsigned numbers, int i, unsigned signs, ZeroPoint zero) {
+  QUARRY_DEVICE unsigned half_bytes(int i, unsigned signs, ZeroPoint zero) const {
     const unsigned mask = 0x000f000fu << 4 * (i % 2);
     unsigned bits, pair;
     asm("lop3.b32 %0, %1, %2, %3, 0x6a;"
         : "=r"(bits)
-        : "r"(numbers >> 8 * (i / 2)), "r"(mask), "r"(signs * 0x00010001u << 4 * (i % 2)));
+        : "r"(word >> 8 * (i / 2)), "r"(mask), "r"(signs * 0x00010001u << 4 * (i % 2)));
     asm("fma.rn.bf16x2 %0, %1, %2, %3;"
         : "=r"(pair)
         : "r"(bits), "r"(i % 2 == 0 ? 0x7f007f00u : 0x7d007d00u), "r"(zero.bits));
@@ -154,11 +154,11 @@ QUARRY_DEVICE unsigned byte_pair(E4M3x4 bytes) {
 /// times weight_unit.
 template <class T>
 QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i, ZeroPoint zero) {
-  return LowBits<T>::half_bytes(numbers.bits, i, 0, zero);
+  return LowBits<T>{numbers.bits}.half_bytes(i, 0, zero);
 }
 template <class T>
 QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
-  return LowBits<T>::half_bytes(numbers.bits, i, 8, signed_zero<T, 8>);
+  return LowBits<T>{numbers.bits}.half_bytes(i, 8, signed_zero<T, 8>);
 }
 
 /// What half_byte_rows<T> needs for numbers 2 `byte` and 2 `byte` + 1 of eight.
