@@ -136,7 +136,8 @@ TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with th
   check("scales of direct loads are block_scales", "bf16_s4_f32_f32_rcr_8x32x1024_w1x1x8_s2_direct");
   check("scales of direct loads are block_scales",
         "bf16_u4_f32_f32_rcr_8x32x1024_w1x1x8_s2_zero_points_direct");
-  check("direct loads are of weights of 4 bits", "bf16_s8_f32_f32_rcr_8x32x1024_w1x1x8_s2_block_scales_direct");
+  check("direct loads are of weights of 4 bits",
+        "bf16_s8_f32_f32_rcr_8x32x1024_w1x1x8_s2_block_scales_direct");
   check("tiles of 16 x 64 a warp at most", "bf16_s4_f32_f32_rcr_32x32x1024_w1x1x8_s2_block_scales_direct");
   check("tiles of 16 x 64 a warp at most", "bf16_s4_f32_f32_rcr_8x96x1024_w1x1x8_s2_block_scales_direct");
   check("stages of direct loads must be 2 or 4",
