@@ -161,7 +161,8 @@ void explain(const Answer& answer, const FindOptions& options, Format format, bo
   }
 }
 
-/// For programs: the device whose measured times the predictions follow, null where there is none.
+/// For programs: the device on which the times behind the predictions were measured; null if none was
+/// measured.
 nlohmann::ordered_json calibrated_on(const DeviceModel& device) {
   const std::string_view measured = calibration_source(device).device;
   return measured.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(measured);

@@ -16,7 +16,7 @@ TEST_CASE("options are said in the words of the command line") {
   CHECK(words_of({true, 4096}) == " --batch-invariant --max-workspace 4096");
 }
 
-TEST_CASE("a limit that no line can say is none") {
+TEST_CASE("a workspace limit above 2^63 - 1 counts as no limit") {
   constexpr auto most = std::size_t{std::numeric_limits<std::int64_t>::max()};
   CHECK(QueryOptions::of(false, most).max_workspace == most);
   CHECK(QueryOptions::of(false, most + 1).is_plain());
