@@ -175,7 +175,10 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
 }
 
 bool is_exchanged(const ConfigSpace& space, const SettingValues& values) {
-  return space.entry_problem == EntryProblem::transposed && space.entry(values) != values;
+  if (space.entry_problem != EntryProblem::transposed || space.entry(values) == values) return false;
+  // One that copies operands first runs another config's code in either orientation.
+  const DesignMetadata design = space.describe(values, "").design;
+  return !design.reorders || design.orientation == Orientation::exchanged;
 }
 
 std::string kernel_fault(const ConfigSpace& space, const SettingValues& values) {

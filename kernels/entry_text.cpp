@@ -37,15 +37,24 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
           .differs_by_target = rounds_to_tf32(kernel)};
 }
 
-std::vector<std::string> companion_names(const KernelMetadata& kernel) {
-  if (kernel.design.reorders) {
-    const OperandsMetadata& o = kernel.operands;
-    return {reorder_matrix::name_of(o.a.dtype), reorder_matrix::name_of(o.out.dtype)};
-  }
-  if (!kernel.modes.split_k_parallel) return {};
+/// The reduction that follows a parallel split-K.
+static std::string reduction_name(const KernelMetadata& kernel) {
   const OperandMetadata& out = kernel.operands.out;
   const Layout layout = is_interleaved(out.layout) ? Layout::column_interleaved32 : Layout::row;
-  return {reduce_split_k::name_of({partial_type(kernel.operands.accumulator), out.dtype, layout})};
+  return reduce_split_k::name_of({partial_type(kernel.operands.accumulator), out.dtype, layout});
+}
+
+std::vector<std::string> companion_names(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  const bool reorders = kernel.design.reorders;
+  if (reorders && kernel.operation == Operation::conv2d)
+    return {reorder_matrix::name_of(o.a.dtype), reorder_matrix::name_of(o.out.dtype)};
+  std::vector<std::string> names;
+  if (kernel.modes.split_k_parallel) names.push_back(reduction_name(kernel));
+  if (!reorders) return names;
+  names.resize(1);
+  names.push_back(reorder_matrix::name_of(o.a.dtype));
+  return names;
 }
 
 std::string instantiation(std::span<const EntryText> entries) {

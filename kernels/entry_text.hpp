@@ -39,9 +39,9 @@ std::string architecture(int target, int only_cc);
 /// The entry of a config. @pre it is its own entry: space.entry(values) == values
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
 
-/// The names of the other entries that a run of such a kernel may start, as Step::entry counts them: those
-/// that copy operands of A's type and outputs, where the kernel has them reordered; or the reduction that
-/// follows a parallel split-K, where the kernel has that mode.
+/// The names of the other entries that a run of such a kernel may start, as Step::entry counts them; empty
+/// where there is none of that number. First the reduction that follows a parallel split-K; second the copy
+/// of operands that are reordered. A convolution that reorders has the copies of operands and of outputs.
 std::vector<std::string> companion_names(const KernelMetadata& kernel);
 
 /// The source that defines entries of one folder. @pre there is one

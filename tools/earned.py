@@ -118,7 +118,9 @@ def choose(earned, timed, kernels):
 
 
 def needs_nothing(kernel):
-    """Whether a kernel takes all problems of its signature, as far as alignment goes."""
+    """Whether a kernel takes all problems of its signature, as far as alignment and workspace go. A GEMM that reorders operands needs a workspace."""
+    if kernel["operation"] == "gemm" and kernel.get("reorders"):
+        return False
     return (kernel.get("a.alignment") or 0) <= 1 and (kernel.get("b.alignment") or 0) <= 1
 
 

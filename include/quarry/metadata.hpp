@@ -65,7 +65,8 @@ struct DesignMetadata {
   std::optional<WindowIterator> iterator = std::nullopt;
   std::optional<WindowStrides> strides = std::nullopt;
   std::optional<WindowFilter> filter = std::nullopt;
-  /// Other kernels copy the operands to another layout in the workspace first, and the output back.
+  /// Other kernels copy operands to another layout in the workspace first; of a convolution, another one also
+  /// copies the output back.
   bool reorders = false;
   /// Shape of the matrix instruction.
   std::optional<Extent3> instruction = std::nullopt;

@@ -57,6 +57,12 @@ class GemmFamily : public Family {
   virtual void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
                       Launch& launch) const = 0;
 
+  /// What the host executor computes for a launch that is not empty: the parameters of the kernel's step,
+  /// with operands where the caller has them. @param image of the launch
+  virtual GemmParams host_params(const Launch& launch, const std::byte* image) const {
+    return params_of<GemmParams>(image, *kernel_step(launch));
+  }
+
  protected:
   constexpr ~GemmFamily() = default;
 };

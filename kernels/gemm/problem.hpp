@@ -100,6 +100,9 @@ struct GemmProblem {
   /// This is the transpose of what the caller asked for, so that his `a` is `b` here: messages name operands
   /// accordingly.
   bool is_exchanged = false;
+  /// Operands that the kernel does not take as they are may be copied first: the row says so
+  /// (DesignMetadata::reorders), as rows with and without copies share a config and a profile.
+  bool reorders = false;
   /// What the caller fixed; unset parts are the family's to choose.
   Controls controls = {};
   /// traffic_of this problem, where many kernels are ranked for it; absent: whoever asks computes it.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "gemm/describe.hpp"
-#include "gemm_sm90/config.hpp"
+#include "gemm_sm90/k_lines.hpp"
 
 namespace quarry::gemm_sm90 {
 
@@ -19,7 +19,7 @@ constexpr Extent3 instruction_shape(const Config& c) {
 
 /// `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
-  const Config code = entry(c);
+  const Config code = code_of(c);
   KernelMetadata kernel = describe_gemm(family_name, c, code, name);
   kernel.cc = 90;
   kernel.max_cc = 90;
@@ -33,6 +33,8 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   // Tensor maps know of strides alone.
   kernel.modes = {
       .split_k_parallel = has_partials(c), .split_k_cluster = adds_up_in_cluster(code), .batched = true};
+  kernel.design.reorders = reorders(c);
+  if (reorders(c)) kernel.operands.a.alignment = kernel.operands.b.alignment = 1;
   return kernel;
 }
 

@@ -7,6 +7,7 @@
 #include "gemm_sm90/config.hpp"
 #include "gemm_sm90/estimate.hpp"
 #include "gemm_sm90/launch.hpp"
+#include "gemm_sm90/reordered.hpp"
 #include "gemm_sm90/tensor_maps.hpp"
 #include "gemm_sm90/zero_params.hpp"
 
@@ -53,6 +54,19 @@ Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
   return check_maps(kernel.layouts, problem);
 }
 
+/// Seconds of the copies of a problem: to launch them, and to move their bytes. Each costs what it costs
+/// alone (reorder_matrix).
+struct CopySeconds {
+  double launch;
+  double memory;
+};
+CopySeconds seconds_of(const ReorderCost& cost, const GemmProfile& kernel) {
+  const DeviceRates& rates = *kernel.rates;
+  // The factor of wgmma says nothing of copies.
+  const double byte = kernel.memory_byte / rates.calibration.wgmma.memory / rates.memory.copy_share;
+  return {cost.copies * rates.launch.copy, cost.moved * byte};
+}
+
 /// Blocks of a launch whose grid is `work` clusters if none computes more than one tile.
 unsigned grid_blocks(const Config& config, unsigned work, int multiprocessors) {
   const unsigned cluster = blocks_of_cluster(config);
@@ -68,6 +82,7 @@ class GemmSm90 final : public CommonGemmFamily {
 
   Status supports(const GemmProfile& kernel, const GemmProblem& problem,
                   const DeviceModel& device) const override {
+    if (needs_reorder(problem)) return supports(kernel, with_k_lines(problem), device);
     const bool is_plain = gemm_takes(kernel.traits, problem, device) && !problem.wide.has_any();
     if (!is_plain) {
       if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
@@ -77,17 +92,61 @@ class GemmSm90 final : public CommonGemmFamily {
 
   Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
                     std::size_t max_workspace) const override {
+    if (needs_reorder(problem)) return estimate_reordered(kernel, problem, max_workspace);
     return gemm_sm90::estimate(kernel, problem, max_workspace);
   }
 
   Account account(const GemmProfile& kernel, const GemmProblem& problem,
                   std::size_t max_workspace) const override {
-    return gemm_sm90::account(kernel, problem, max_workspace);
+    if (!needs_reorder(problem)) return gemm_sm90::account(kernel, problem, max_workspace);
+    const ReorderCost cost = reorder_cost(problem);
+    const CopySeconds copies = seconds_of(cost, kernel);
+    Account result =
+        gemm_sm90::account(kernel, with_k_lines(problem), left_of(max_workspace, cost.workspace));
+    result[TimePart::launch] += copies.launch;
+    result[TimePart::memory] += copies.memory;
+    result.seconds += copies.launch + copies.memory;
+    result.bytes += cost.moved;
+    return result;
+  }
+
+  std::size_t workspace_size(const void* config, const GemmProblem& problem,
+                             const ChosenControls& controls) const override {
+    const GemmTraits kernel = traits(config);
+    if (!needs_reorder(problem)) return gemm_workspace(kernel, problem, controls).bytes;
+    return rounded_to_workspace(gemm_workspace(kernel, with_k_lines(problem), controls).bytes) +
+           reorder_cost(problem).workspace;
   }
 
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
-    const Config& c = config_of(config);
+    if (!needs_reorder(problem)) return launch_alone(config_of(config), problem, controls, launch);
+    launch_alone(config_of(config), with_k_lines(problem), controls, launch);
+    if (!launch.is_empty()) add_reorders(problem, launch);
+  }
+
+  GemmParams host_params(const Launch& launch, const std::byte* image) const override {
+    return without_reorders(launch, image, params_of<GemmParams>(image, *kernel_step(launch)));
+  }
+
+ private:
+  static std::size_t left_of(std::size_t most, std::size_t taken) { return most > taken ? most - taken : 0; }
+
+  /// Apart, as most problems need no copies.
+  [[gnu::noinline]] static Estimate estimate_reordered(const GemmProfile& kernel, const GemmProblem& problem,
+                                                       std::size_t max_workspace) {
+    const ReorderCost cost = reorder_cost(problem);
+    const CopySeconds copies = seconds_of(cost, kernel);
+    Estimate result =
+        gemm_sm90::estimate(kernel, with_k_lines(problem), left_of(max_workspace, cost.workspace));
+    result.seconds += copies.launch + copies.memory;
+    result.workspace += cost.workspace;
+    return result;
+  }
+
+  /// Fills a launch of the kernel, for operands that it takes as they are.
+  static void launch_alone(const Config& c, const GemmProblem& problem, const ChosenControls& controls,
+                           Launch& launch) {
     TensorGemmParams* const params = begin_launch(c, problem, controls, params_bytes(c), launch);
     if (params == nullptr) return;
     add_maps(c, problem, *params, launch);
@@ -96,7 +155,6 @@ class GemmSm90 final : public CommonGemmFamily {
     if (has_zeros(c)) add_zeros(launch, params_of<ZeroTensorGemmParams>(launch, step).scales.zeros, problem);
   }
 
- private:
   static std::size_t params_bytes(const Config& c) {
     if (has_zeros(c)) return sizeof(ZeroTensorGemmParams);
     return takes_scales(c) ? sizeof(ScaledTensorGemmParams) : sizeof(TensorGemmParams);

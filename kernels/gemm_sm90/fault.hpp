@@ -7,7 +7,7 @@
 
 namespace quarry::gemm_sm90 {
 
-/// Why there can be no such kernel, "" where there can.
+/// Why there can be no such kernel of operands as they are, "" where there can.
 std::string fault(const Config& config);
 
 /// Why no kernel has so many bytes of shared memory, "" where one can.

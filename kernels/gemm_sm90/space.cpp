@@ -73,9 +73,6 @@ std::string tile_fault(const Config& c, const Config& code) {
     return "tile.k must be a multiple of " + std::to_string(step) + ", up to " + std::to_string(16 * step);
   const bool a_along_k = box_a(code).k_contiguous;
   const bool b_along_k = box_b(code).k_contiguous;
-  if (step != 16 && !(a_along_k && b_along_k))
-    return "its matrix instruction takes operands that are contiguous along K: A must be row-major and B "
-           "column-major";
   if ((a_along_k || b_along_k) && c.tile.k > 4 * step && c.tile.k % (4 * step) != 0) {
     return "tile.k must be up to " + std::to_string(4 * step) + " or a multiple of " +
            std::to_string(4 * step) + " where K is contiguous in memory";
@@ -199,17 +196,9 @@ std::string memory_fault(const Config& c, const Config& code) {
   return shared_memory_fault(shared_memory_bytes(code));
 }
 
-std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
-
-}  // namespace
-
-std::string shared_memory_fault(int bytes) {
-  if (bytes <= most_shared_memory) return "";
-  return "it needs " + std::to_string(bytes) + " bytes of shared memory, more than any device has";
-}
-
-std::string fault(const Config& c) {
-  const Config code = entry(c);
+/// Why there can be no such kernel, whose operands may be copied first.
+std::string gemm_fault(const Config& c) {
+  const Config code = code_of(c);
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   // One after another: what is computed for one relies on those before it.
   std::string why = weight_fault(c, code);
@@ -224,10 +213,26 @@ std::string fault(const Config& c) {
   return why;
 }
 
-/// With parameters of its own for zero points.
+std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
+
+}  // namespace
+
+std::string shared_memory_fault(int bytes) {
+  if (bytes <= most_shared_memory) return "";
+  return "it needs " + std::to_string(bytes) + " bytes of shared memory, more than any device has";
+}
+
+std::string fault(const Config& c) {
+  if (!has_instruction(c.types, c.math) || !reorders(c)) return gemm_fault(c);
+  return "its matrix instruction takes operands that are contiguous along K: A must be row-major and B "
+         "column-major";
+}
+
+/// With parameters of its own for zero points, and the code of operands that are contiguous along K.
 static constexpr ConfigSpace made_space() {
-  ConfigSpace made = config_space<settings, fault, unit_group, mirrored>(
+  ConfigSpace made = config_space<settings, gemm_fault, unit_group, mirrored>(
       family_name, "quarry::TensorGemmParams", EntryProblem::transposed, "quarry::ScaledTensorGemmParams");
+  made.entry = [](const SettingValues& v) { return values_of(settings, code_of(config_of(settings, v))); };
   made.zero_params = "quarry::gemm_sm90::ZeroTensorGemmParams";
   return made;
 }

@@ -85,6 +85,15 @@ Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
   return permits(modes_for(problem, kernel.modes), problem.controls) ? Status() : wrong_mode(problem);
 }
 
+/// Calls `use` with the problem as a row's family sees it.
+template <class Use>
+auto as_seen_by(const Row& row, const GemmProblem& problem, const Use& use) {
+  if (!row.metadata.design.reorders) return use(problem);
+  GemmProblem seen = problem;
+  seen.reorders = true;
+  return use(seen);
+}
+
 /// Mode, slices and the order of tiles, by the family's estimate where they are open.
 ChosenControls chosen(const Row& row, const GemmProfile& profile, const GemmProblem& problem) {
   const Controls& c = problem.controls;
@@ -92,7 +101,9 @@ ChosenControls chosen(const Row& row, const GemmProfile& profile, const GemmProb
     return {*c.mode, *c.split_k_slices, *c.swizzle, *c.raster};
   }
   constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
-  return family_of(row).estimate(profile, problem, any_workspace).controls;
+  return as_seen_by(row, problem, [&](const GemmProblem& seen) {
+    return family_of(row).estimate(profile, seen, any_workspace).controls;
+  });
 }
 
 /// Whether the step that computes the launch's expression sees the output of the GEMM's step transposed: a
@@ -151,16 +162,19 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
   }
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (Status s = check_multiprocessors(kernel.design, problem.controls); !s) return s;
-  return profile.family->supports(profile, problem, device);
+  return as_seen_by(row, problem,
+                    [&](const GemmProblem& seen) { return profile.family->supports(profile, seen, device); });
 }
 
 Estimate Rules::estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                  std::size_t max_workspace) {
-  Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
+  Estimate estimate = as_seen_by(row, problem, [&](const GemmProblem& seen) {
+    return profile.family->estimate(profile, seen, max_workspace);
+  });
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
   estimate.seconds = is_empty(problem) ? 0 : estimate.seconds + reduction_seconds(profile, problem);
   if (problem.wide.has_lines()) {
-    const std::size_t all = family_of(row).workspace_size(row.entry_config, problem, estimate.controls);
+    const std::size_t all = workspace_size(row, problem, estimate.controls);
     estimate.workspace = std::max(estimate.workspace, all);
   }
   return estimate;
@@ -169,7 +183,9 @@ Estimate Rules::estimate_reduced(const Row& row, const GemmProfile& profile, con
 Account Rules::account(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                        const DeviceModel&, std::size_t max_workspace) {
   if (is_empty(problem)) return {};
-  Account account = family_of(row).account(profile, problem, max_workspace);
+  Account account = as_seen_by(row, problem, [&](const GemmProblem& seen) {
+    return family_of(row).account(profile, seen, max_workspace);
+  });
   const double reductions = reduction_seconds(profile, problem);
   account.seconds += reductions;
   account[TimePart::exchange] += reductions;
@@ -191,19 +207,23 @@ ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const C
 
 std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,
                                   const ChosenControls& controls) {
-  return family_of(row).workspace_size(row.entry_config, problem, controls);
+  return as_seen_by(row, problem, [&](const GemmProblem& seen) {
+    return family_of(row).workspace_size(row.entry_config, seen, controls);
+  });
 }
 
 void Rules::launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
-  family_of(row).launch(row.entry_config, problem, controls, launch);
+  as_seen_by(row, problem, [&](const GemmProblem& seen) {
+    family_of(row).launch(row.entry_config, seen, controls, launch);
+  });
   if (launch.is_empty() || !problem.expressed) return;
   add_expression(problem, problem.is_exchanged != reduces_transpose(row, launch), launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   const Step& step = *kernel_step(launch);
-  const auto& params = params_of<GemmParams>(image, step);
+  const GemmParams params = family_of(row).host_params(launch, image);
   if (launch.expression == nullptr) {
     return host::execute(host::host_kernel(row), params, launched_scales(row, launch, image), step.grid);
   }

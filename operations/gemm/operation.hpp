@@ -149,7 +149,7 @@ inline bool Rules::surely_takes(const GemmProfile& profile, const GemmProblem& p
 
 inline Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                 const DeviceModel&, std::size_t max_workspace) {
-  if (problem.traffic && problem.traffic->is_plain)
+  if (problem.traffic && problem.traffic->is_plain && !row.metadata.design.reorders)
     return profile.family->estimate(profile, problem, max_workspace);
   return estimate_reduced(row, profile, problem, max_workspace);
 }

@@ -13,7 +13,7 @@ SMALL = "64x128x128_c1x1_s8_one_tile"
 
 class Fp8(CommandTest):
     def found(self, *flags):
-        return self.quarry("find", "gemm", "512x512x512", *flags, *MODEL, "--columns", "name,family", "--format", "json").json["candidates"]
+        return self.quarry("find", "gemm", "512x512x512", *flags, *MODEL, "--columns", "name,family,reorders", "--format", "json").json["candidates"]
 
     def test_every_pair_and_output_is_found_and_right(self):
         for a in FP8:
@@ -26,11 +26,12 @@ class Fp8(CommandTest):
                         self.assertIn(f"gemm_simt_{a}_{b}_f32_{out}_rcr_", run["kernel"])
 
     def test_tensor_cores_multiply_what_is_contiguous_along_k(self):
-        for b, families in (("e5m2:col", {"gemm_sm90", "gemm_simt"}), ("e5m2:row", {"gemm_simt"})):
+        for b, families in (("e5m2:col", {"gemm_sm90", "gemm_simt"}), ("e5m2:row", {"gemm_sm90", "gemm_simt"})):
             with self.subTest(b=b):
                 found = self.found("--a", "e4m3", "--b", b, "--out", "bf16")
                 self.assertEqual({kernel["family"] for kernel in found}, families)
-                self.assertEqual(found[0]["family"], "gemm_sm90" if "gemm_sm90" in families else "gemm_simt")
+                self.assertEqual(found[0]["family"], "gemm_sm90")
+                self.assertEqual({kernel["reorders"] for kernel in found if kernel["family"] == "gemm_sm90"}, {b == "e5m2:row"})
 
     def test_f32_goes_to_hopper_under_fast_tf32_alone(self):
         for math, fast in (("exact", False), ("fast_tf32", True)):

@@ -73,9 +73,12 @@ TEST_CASE("the project's own spaces make enough kernels of few entries", "[gener
   CHECK(entries.size() == json["entries"].size());
   for (const auto& kernel : json["kernels"]) {
     CHECK(entries.contains(kernel["entry"].get<std::string>()));
-    const bool runs_anothers = kernel["entry"] != kernel["name"];
-    const bool multiplies = kernel["name"].get<std::string>().starts_with("gemm_");
-    CHECK(kernel["exchanged"].get<bool>() == (runs_anothers && multiplies));
+    const auto name = kernel["name"].get<std::string>();
+    const bool runs_anothers = kernel["entry"] != name;
+    const bool multiplies = name.starts_with("gemm_");
+    // Kernels of gemm_sm90 that copy operands first run another's entry, too.
+    const bool copies = name.starts_with("gemm_sm90_") && name.find("_exchanged") == std::string::npos;
+    CHECK(kernel["exchanged"].get<bool>() == (runs_anothers && multiplies && !copies));
   }
 }
 

@@ -108,7 +108,8 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
   const std::int64_t k = args.epilogue.alpha.value == 0 ? 0 : matrix(args.a).columns;
   const Extent3& tile = kernel.design.tile;
   if (kernel.epilogue.fast_clamp && k > 256) return false;
-  if (kernel.design.math_unit == MathUnit::tensor_core) {
+  // Operands that the kernel cannot copy as they lie are reordered first.
+  if (kernel.design.math_unit == MathUnit::tensor_core && !kernel.design.reorders) {
     if (!copies_well(args.a, o.a, o.a.layout == Layout::row, k, kernel.design)) return false;
     if (!copies_well(args.b, o.b, o.b.layout == Layout::column, k, kernel.design)) return false;
   }

@@ -1,0 +1,176 @@
+#include "gemm_sm90/reordered.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "gemm/host.hpp"
+#include "reorder_matrix/step.hpp"
+
+namespace quarry::gemm_sm90 {
+namespace {
+
+/// An operand that is copied: its name here, and its lines along K.
+struct Copied {
+  Operand name;
+  DType type;
+  int lines;  ///< rows of A or columns of B
+  int k;
+  int matrices;         ///< one where all of a batch share it
+  MatrixParams matrix;  ///< as the caller has it
+
+  bool is_a() const { return name == Operand::a; }
+  /// Elements from one line of the copy to the next: lines begin where the copy engine can read.
+  long long line_stride() const {
+    const int whole = 16 / bytes_of(type);
+    return static_cast<long long>(tiles_along(k, whole)) * whole;
+  }
+  long long batch_stride() const { return matrices == 1 ? 0 : line_stride() * lines; }
+  std::size_t bytes() const {
+    return rounded_to_workspace(static_cast<std::size_t>(line_stride()) * static_cast<std::size_t>(lines) *
+                                static_cast<std::size_t>(matrices) *
+                                static_cast<std::size_t>(bytes_of(type)));
+  }
+  /// In the workspace.
+  MatrixParams copy() const {
+    return is_a() ? MatrixParams{nullptr, line_stride(), 1, batch_stride()}
+                  : MatrixParams{nullptr, 1, line_stride(), batch_stride()};
+  }
+};
+
+/// Whether the copy engine cannot read an operand with its lines along K.
+bool needs_copy(const ProblemOperand& operand, DType type, Layout along_k, int lines, long long line_stride) {
+  const auto layout = static_cast<std::size_t>(along_k);
+  const bool repeats = lines > 1 && line_stride == 0;
+  return !operand.fits[layout] || operand.alignment[layout] < 16 / bytes_of(type) || repeats;
+}
+bool needs_a(const GemmProblem& p) {
+  return needs_copy(p.a, p.types.a, Layout::row, p.m, p.a.matrix.row_stride);
+}
+bool needs_b(const GemmProblem& p) {
+  return needs_copy(p.b, p.types.b, Layout::column, p.n, p.b.matrix.column_stride);
+}
+
+/// The operands that are copied, also where there are no elements to copy.
+FewOf<Copied, 2> copied_operands(const GemmProblem& p) {
+  FewOf<Copied, 2> all;
+  const auto matrices = [&](const MatrixParams& m) { return m.batch_stride == 0 ? 1 : p.batch; };
+  if (needs_a(p)) all.add({Operand::a, p.types.a, p.m, p.k, matrices(p.a.matrix), p.a.matrix});
+  if (needs_b(p)) all.add({Operand::b, p.types.b, p.n, p.k, matrices(p.b.matrix), p.b.matrix});
+  return all;
+}
+
+bool multiplies(const GemmProblem& problem) { return problem.k > 0 && !is_empty(problem); }
+
+ProblemOperand copied_operand(const Copied& copied) {
+  ProblemOperand operand;
+  const auto layout = static_cast<std::size_t>(copied.is_a() ? Layout::row : Layout::column);
+  operand.matrix = copied.copy();
+  operand.fits[layout] = true;
+  operand.alignment[layout] = static_cast<std::uint8_t>(16 / bytes_of(copied.type));
+  operand.pointer_bytes = 16;
+  return operand;
+}
+
+/// The copy has its lines along K. The caller's matrix mostly has them the other way.
+ReorderParams copy_of(const Copied& copied) {
+  const MatrixParams& m = copied.matrix;
+  const bool is_a = copied.is_a();
+  const bool from_rows = m.column_stride == 1;
+  const ReorderSide from = {m.data,
+                            from_rows ? m.row_stride : m.column_stride,
+                            from_rows ? m.column_stride : m.row_stride,
+                            m.batch_stride,
+                            from_rows,
+                            false};
+  const ReorderSide to = {nullptr, copied.line_stride(), 1, copied.batch_stride(), is_a, false};
+  return {.from = from,
+          .to = to,
+          .rows = is_a ? copied.lines : copied.k,
+          .columns = is_a ? copied.k : copied.lines,
+          .batch = copied.matrices};
+}
+
+/// Lets what belongs to an operand belong to a part of the workspace.
+void redirect(Launch& launch, Operand operand, std::size_t offset) {
+  for (Relocation& relocation : launch.relocations) {
+    if (relocation.source != operand) continue;
+    relocation.source = Operand::workspace;
+    relocation.offset += offset;
+  }
+}
+
+/// The copies need no more of an operand than that its elements are whole.
+void relax(Launch& launch, Operand operand, DType type) {
+  for (PlanOperandNeed& use : launch.uses) {
+    if (use.name == operand) use.alignment = static_cast<std::uint16_t>(bytes_of(type));
+  }
+}
+
+void add_copy(const GemmProblem& problem, const Copied& copied, Launch& launch) {
+  const Operand theirs = callers(copied.name, problem);
+  const std::size_t offset = launch.workspace_bytes;
+  launch.workspace_bytes += copied.bytes();
+  launch.parts.add({theirs == Operand::a ? "reordered a" : "reordered b", offset, copied.bytes()});
+  redirect(launch, theirs, offset);
+  relax(launch, theirs, copied.type);
+  const ReorderParams& params =
+      reorder_matrix::add_reorder(launch, reorder_entry, copied.type, copy_of(copied));
+  relocate(launch, params.from.data, theirs);
+  relocate(launch, params.to.data, Operand::workspace, offset);
+}
+
+/// The matrix of one side of a copy.
+MatrixParams matrix_of(const ReorderSide& side) {
+  return side.lines_are_rows
+             ? MatrixParams{side.data, side.line_stride, side.element_stride, side.batch_stride}
+             : MatrixParams{side.data, side.element_stride, side.line_stride, side.batch_stride};
+}
+
+}  // namespace
+
+bool needs_reorder(const GemmProblem& problem) {
+  return problem.reorders && (needs_a(problem) || needs_b(problem));
+}
+
+GemmProblem with_k_lines(const GemmProblem& problem) {
+  GemmProblem result = problem;
+  result.reorders = false;
+  for (const Copied& copied : copied_operands(problem))
+    (copied.is_a() ? result.a : result.b) = copied_operand(copied);
+  if (!problem.traffic) return result;
+  result.traffic = traffic_of(result);
+  result.traffic->roots = split_k_roots(result);
+  return result;
+}
+
+ReorderCost reorder_cost(const GemmProblem& problem) {
+  ReorderCost cost;
+  if (!multiplies(problem)) return cost;
+  for (const Copied& copied : copied_operands(problem)) {
+    ++cost.copies;
+    cost.workspace += copied.bytes();
+    cost.moved += 2.0 * copied.lines * copied.k * copied.matrices * bytes_of(copied.type);
+  }
+  return cost;
+}
+
+void add_reorders(const GemmProblem& problem, Launch& launch) {
+  if (!multiplies(problem)) return;
+  const auto steps = launch.steps;
+  launch.steps.count = 0;
+  launch.workspace_bytes = rounded_to_workspace(launch.workspace_bytes);
+  for (const Copied& copied : copied_operands(problem)) add_copy(problem, copied, launch);
+  for (const Step& step : steps) launch.steps.add(step);
+}
+
+GemmParams without_reorders(const Launch& launch, const std::byte* image, const GemmParams& params) {
+  GemmParams result = params;
+  for (const Step& step : launch.steps) {
+    if (step.kind != Step::Kind::kernel || step.entry != reorder_entry) continue;
+    const auto& copy = params_of<ReorderParams>(image, step);
+    (copy.to.data == params.a.data ? result.a : result.b) = matrix_of(copy.from);
+  }
+  return result;
+}
+
+}  // namespace quarry::gemm_sm90
