@@ -35,7 +35,7 @@
 ///   emulated(kernel, seed, number)             problem `number` for the emulator: small; otherwise as stored
 /// and, where it offers them,
 ///   campaign(kernels, cost)                    what a campaign asks of it (lab/campaign/source.hpp)
-///   yardstick(library, problem)                how a library of the first parameter's type, CublasLt or
+///   yardstick(library, problem, options)       how a library of the first parameter's type, CublasLt or
 ///                                              Cudnn, solves its problems (lab/bench/yardstick.hpp)
 #pragma once
 
@@ -61,6 +61,7 @@ class CampaignSource;
 class Yardstick;
 class YardstickLibrary;
 struct YardstickKind;
+struct YardstickOptions;
 
 /// A command that works as it is, in the help of one of the commands.
 struct Example {
@@ -135,7 +136,8 @@ struct OperationLab {
   const YardstickKind* library;
   /// Null: the library has no such operation. Fails with unsupported where it does not solve the problem.
   /// @param library one of that kind
-  Result<std::unique_ptr<Yardstick>> (*yardstick)(const YardstickLibrary& library, const Problem& problem);
+  Result<std::unique_ptr<Yardstick>> (*yardstick)(const YardstickLibrary& library, const Problem& problem,
+                                                  const YardstickOptions& options);
 };
 
 /// All of them, by Operation. Defined by a source that the build writes from the list of operations

@@ -13,7 +13,8 @@ namespace quarry::lab {
 
 /// The library of a yardstick function.
 template <class Library, class Problem>
-Library library_of(Result<std::unique_ptr<Yardstick>> (*)(const Library&, const Problem&));
+Library library_of(Result<std::unique_ptr<Yardstick>> (*)(const Library&, const Problem&,
+                                                          const YardstickOptions&));
 
 /// Lab's functions, over problems and arguments whose type is not known.
 template <class Lab>
@@ -93,10 +94,10 @@ struct Erased {
       return problem;
     }
   }
-  static Result<std::unique_ptr<Yardstick>> yardstick(const YardstickLibrary& library,
-                                                      const Problem& problem) {
+  static Result<std::unique_ptr<Yardstick>> yardstick(const YardstickLibrary& library, const Problem& problem,
+                                                      const YardstickOptions& options) {
     using Library = decltype(library_of(&Lab::yardstick));
-    return Lab::yardstick(static_cast<const Library&>(library), of(problem));
+    return Lab::yardstick(static_cast<const Library&>(library), of(problem), options);
   }
 };
 

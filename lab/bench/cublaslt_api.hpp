@@ -105,8 +105,14 @@ enum CublasLtDescAttribute : int {
   lt_a_scale_mode = 31,
   lt_b_scale_mode = 32
 };
-/// cublasLtMatmulMatrixScale_t: one f32 for all, or one for each row of A or column of B.
-enum CublasLtScaleMode : std::int32_t { lt_scale_scalar = 0, lt_scale_vector = 3 };
+/// cublasLtMatmulMatrixScale_t, in f32: one for all; one for each row of A or column of B; from 12.9 on, one
+/// for 128 of K in a row or column, or for 128 of K in 128 of them.
+enum CublasLtScaleMode : std::int32_t {
+  lt_scale_scalar = 0,
+  lt_scale_vector = 3,
+  lt_scale_block_1x128 = 4,
+  lt_scale_block_128x128 = 5
+};
 /// cublasLtEpilogue_t: parts that go together, or the first one alone.
 enum CublasLtEpilogueFunction : std::uint32_t {
   lt_epilogue_default = 1,

@@ -86,12 +86,13 @@ Status BenchOperands::copy(const GuardedTensor& tensor) {
   return rotating.buffer.repeat(rotating.period);
 }
 
-Result<BenchOperands> BenchOperands::make(const Problem& problem, std::uint64_t seed) {
+Result<BenchOperands> BenchOperands::make(const Problem& problem, const HeldArguments& stored,
+                                          std::uint64_t seed) {
   const Result<detail::DeviceProperties> device = detail::device_properties(used_device);
   if (!device) return device.status();
   const std::size_t sets = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
   if (Status fits = check_memory(problem, sets, *device); !fits) return fits;
-  Result<Operands> host = Operands::make(arguments_of(problem), operand_options(problem, seed));
+  Result<Operands> host = Operands::make(stored, operand_options(problem, seed));
   if (!host) return host.status();
   BenchOperands made(*std::move(host), sets);
   Result<Reference> reference =

@@ -22,7 +22,8 @@ std::size_t sets_for(double bytes, double l2);
 class BenchOperands {
  public:
   /// Fails where memory runs out, of the host or the device.
-  static Result<BenchOperands> make(const Problem& problem, std::uint64_t seed);
+  /// @param stored the problem's arguments, whose fake tensors say how each operand is stored
+  static Result<BenchOperands> make(const Problem& problem, const HeldArguments& stored, std::uint64_t seed);
 
   std::size_t sets() const { return sets_; }
   /// The arguments with the first set's data.

@@ -14,6 +14,7 @@ BenchSetup asked_setup(const BenchOptions& options, std::string_view where) {
           {"--repeats", std::to_string(options.repeats)},
           {"--gap-ms", std::to_string(options.gap.count())},
           {"--no-overlap", options.overlap ? "" : "true"},
+          {"--cublaslt-blocks", options.yardstick.block_scales ? "true" : ""},
           {"--where", std::string(where)}};
 }
 

@@ -74,7 +74,10 @@ class ShapeBench {
     if (!candidates) return candidates.status();
     compile_missing(std::vector<Kernel>(candidates->begin(), candidates->end()), result_.problem,
                     setting_.device);
-    Result<BenchOperands> operands = BenchOperands::make(result_.problem, result_.seed);
+    ask_library();
+    HeldArguments stored = arguments_of(result_.problem);
+    if (algorithms_) algorithms_->store(stored);
+    Result<BenchOperands> operands = BenchOperands::make(result_.problem, stored, result_.seed);
     if (!operands) return operands.status();
     operands_ = *std::move(operands);
     result_.sets = operands_->sets();
@@ -171,17 +174,20 @@ class ShapeBench {
     return {};
   }
 
-  Status add_algorithms(DeviceBursts& bursts) {
+  /// Asks the library for algorithms, where it takes part. Says why it has none.
+  void ask_library() {
     const auto yardstick = lab_of(result_.problem.operation()).yardstick;
-    if (setting_.library == nullptr || yardstick == nullptr) return {};
-    Result<std::unique_ptr<Yardstick>> made = yardstick(*setting_.library, result_.problem);
-    if (!made) {
-      setting_.say(shape_text(result_.problem) + ": " + made.status().message());
-      return {};
-    }
+    if (setting_.library == nullptr || yardstick == nullptr) return;
+    Result<std::unique_ptr<Yardstick>> made =
+        yardstick(*setting_.library, result_.problem, setting_.options.yardstick);
+    if (!made) return setting_.say(shape_text(result_.problem) + ": " + made.status().message());
     algorithms_ = *std::move(made);
     result_.types = algorithms_->types();
     result_.yardstick_epilogue = algorithms_->epilogue();
+  }
+
+  Status add_algorithms(DeviceBursts& bursts) {
+    if (!algorithms_) return {};
     // It may solve but a part of the problem, which must be right, too.
     const Problem solved = algorithms_->solved();
     std::optional<Reference> part;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lab/bench/result.hpp"
+#include "lab/bench/yardstick.hpp"
 #include "lab/bench/yardstick_library.hpp"
 #include "lab/device/device_buffer.hpp"
 #include "quarry/registry.hpp"
@@ -26,6 +27,7 @@ struct BenchOptions {
   std::chrono::milliseconds gap{10};
   /// As PrepareOptions::overlap.
   bool overlap = true;
+  YardstickOptions yardstick = {};
 };
 
 /// What problems share.

@@ -14,6 +14,12 @@ namespace quarry::lab {
 /// Bytes of workspace that kernels and algorithms may use.
 inline constexpr std::size_t bench_workspace = std::size_t{64} << 20;
 
+/// What the library is given of a problem, where there is a choice.
+struct YardstickOptions {
+  /// Blocks of scales, as they are. Otherwise it is given one factor in their place.
+  bool block_scales = false;
+};
+
 /// A part of what an algorithm is: {"tile", "128x256"}. A value of digits alone is a number.
 struct ChoicePart {
   std::string name;
@@ -27,6 +33,9 @@ class Yardstick {
  public:
   virtual ~Yardstick() = default;
 
+  /// Changes how operands of the problem are stored that the library reads in one form alone. Kernels get the
+  /// same operands. @param arguments of the problem, with fake tensors
+  virtual void store(HeldArguments& arguments) const { (void)arguments; }
   /// Algorithms offered for the problem, at least one.
   virtual std::size_t algorithms() const = 0;
   /// Puts one run on the stream. `workspace` holds bench_workspace bytes.

@@ -74,6 +74,11 @@ class BadInput(CommandTest):
         self.refused(*SMALL, "--cudnn", "/nowhere/libcudnn.so.9", says=["--cudnn", "measured by cuBLASLt"])
         self.refused(*small, "--columns", "cublaslt_us", says="cublaslt_us")
 
+    def test_blocks_of_scales(self):
+        self.refused("bench", "conv2d", "fprop", "1x8x8x8", "8x3x3", "f16", "--cublaslt-blocks",
+                     says=["--cublaslt-blocks", "measured by cuDNN"])
+        self.refused(*SMALL, "--cublaslt-blocks", "--cublaslt", "none", says="--cublaslt-blocks: --cublaslt none")
+
     def test_shapes_files(self):
         def refused(text, says):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -193,7 +198,8 @@ class Recorded(CommandTest):
     def test_other_records(self):
         for name, value in (("--repeats", "5"), ("--where", "cc == 80"), ("--top", "4"), ("--gap-ms", "3")):
             self.refused(*self.bench, name, value, says=["--resume", name, value, "name another file"])
-        self.refused(*self.bench, "--no-overlap", says="--no-overlap nothing, not `true`")
+        for flag in ("--no-overlap", "--cublaslt-blocks"):
+            self.refused(*self.bench, flag, says=f"{flag} nothing, not `true`")
         self.write(recorded(8, 2), version=2)
         self.refused(*self.bench, says="later Quarry")
         for text in ("my notes\n", "{}", '{"quarry_bench_record": 1}\n', "\xff\n" * 3):
@@ -287,6 +293,17 @@ class WithADevice(CommandTest):
                 self.assertEqual(document["finalists"][0]["left_out"], [])
                 if document["cublaslt_version"] is not None:
                     self.assertEqual(document["results"][0]["cublaslt_epilogue"], epilogue)
+
+    def test_blocks_of_scales_agree_with_cublaslt(self):
+        for b_scale in ("1x128", "128x128"):
+            for flags in (("--out", "bf16"), ("--out", "f32:col"), ("--out", "f16")):
+                with self.subTest(b_scale=b_scale, flags=flags):
+                    done = self.quarry("bench", "gemm", "136x400x656", "--a", "e4m3", "--b", "e4m3:col", *flags, "--a-scale", "1x128",
+                                       "--b-scale", b_scale, "--cublaslt-blocks", "--top", "2", "--repeats", "3", "--gap-ms", "0",
+                                       "--format", "json")
+                    self.assertEqual(done.json["finalists"][0]["left_out"], [])
+                    if "cuBLASLt is not" not in done.err and done.json["cublaslt_version"] is not None:
+                        self.assertEqual(done.json["results"][0]["cublaslt_epilogue"], "plain")
 
     def test_one_kernel_without_cublaslt(self):
         name = self.quarry("find", "gemm", "64x64x64", "f16", "--format", "names").lines[-1]

@@ -138,7 +138,8 @@ Tolerance Lab::tolerance(const KernelMetadata& kernel, const Conv2dArguments& ar
   return lab::tolerance(kernel, terms_of_output(args), args.epilogue.activation);
 }
 
-Result<std::unique_ptr<Yardstick>> Lab::yardstick(const Cudnn& library, const Problem& problem) {
+Result<std::unique_ptr<Yardstick>> Lab::yardstick(const Cudnn& library, const Problem& problem,
+                                                  const YardstickOptions&) {
   Result<CudnnProblem> made = CudnnProblem::make(library, problem);
   if (!made) return made.status();
   return std::unique_ptr<Yardstick>(std::make_unique<CudnnProblem>(*std::move(made)));

@@ -88,7 +88,8 @@ struct Lab {
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
 
   static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);
-  static Result<std::unique_ptr<Yardstick>> yardstick(const Cudnn& library, const Problem& problem);
+  static Result<std::unique_ptr<Yardstick>> yardstick(const Cudnn& library, const Problem& problem,
+                                                      const YardstickOptions& options);
 };
 
 /// Random windows: any that fit, padding beyond the filter, strides beyond the image, groups, and sizes from

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "common/config_parts.hpp"
-#include "gemm/operand_scale.hpp"
 #include "lab/bench/cublaslt_choice.hpp"
 #include "operations/common/host/element.hpp"
+#include "operations/gemm/lab/cublaslt_scales.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -75,21 +75,6 @@ Status check_problem(const Problem& problem) {
   return {};
 }
 
-/// The problem with one factor for all, which alpha is, in the place of scales of blocks: newer versions of
-/// the library take blocks beside 8-bit types, in another layout, which is not used here. Its sums stay
-/// promoted. @param why nothing, or why the problem is another one
-Problem without_blocks(const Problem& problem, std::string& why) {
-  const auto has_blocks = [](const std::optional<ScaleGranularity>& scale) {
-    return scale && is_blocked(*scale);
-  };
-  if (!has_blocks(problem.a_scale) && !has_blocks(problem.b_scale)) return problem;
-  Problem made = problem;
-  made.a_scale = made.b_scale = std::nullopt;
-  made.accumulation = Accumulation::precise;
-  why = "blocks of scales are not given to it: one factor, precise sums";
-  return made;
-}
-
 }  // namespace
 
 Status CublasLtProblem::check(int status, const char* what) const {
@@ -138,7 +123,7 @@ Status CublasLtProblem::describe(const Problem& p) {
   const std::int32_t second = operation(exchanged_ ? p.a : p.b);
   if (Status s = check(f.desc_set(desc, lt_transpose_a, &first, sizeof first), "transpose"); !s) return s;
   if (Status s = check(f.desc_set(desc, lt_transpose_b, &second, sizeof second), "transpose"); !s) return s;
-  const std::int8_t fast = p.accumulation == Accumulation::fast ? 1 : 0;
+  const std::int8_t fast = adds_up_fast() ? 1 : 0;
   if (is_fp8(p.a.dtype)) {
     if (Status s =
             check(f.desc_set(desc, lt_fast_accumulation, &fast, sizeof fast), "be told where it adds up");
@@ -166,19 +151,15 @@ Status CublasLtProblem::set(int attribute, const void* value, std::size_t bytes)
                "be told the epilogue or scales");
 }
 
-/// Scales as vectors, or one value.
 Status CublasLtProblem::describe_scales(const Problem& p) {
-  const auto mode = [](ScaleGranularity granularity) {
-    return granularity == ScaleGranularity::tensor ? lt_scale_scalar : lt_scale_vector;
-  };
   const auto& first = exchanged_ ? p.b_scale : p.a_scale;
   const auto& second = exchanged_ ? p.a_scale : p.b_scale;
   if (first) {
-    const std::int32_t of_a = mode(*first);
+    const std::int32_t of_a = scale_mode(*first);
     if (Status s = set(lt_a_scale_mode, &of_a, sizeof of_a); !s) return s;
   }
   if (second) {
-    const std::int32_t of_b = mode(*second);
+    const std::int32_t of_b = scale_mode(*second);
     if (Status s = set(lt_b_scale_mode, &of_b, sizeof of_b); !s) return s;
   }
   // Algorithms are offered where scales are known to exist.
@@ -243,8 +224,9 @@ Status CublasLtProblem::ask(const Problem& p) {
   for (const CublasLtOffer& offer : std::span(offers).first(static_cast<std::size_t>(std::max(given, 0)))) {
     if (status == 0 && offer.state == 0 && offer.workspace <= bench_workspace) offers_.push_back(offer);
   }
-  if (offers_.empty()) return unsupported("it offers no algorithm for the problem");
-  return {};
+  if (!offers_.empty()) return {};
+  return unsupported(has_blocks(p) ? "it offers no algorithm with these blocks of scales"
+                                   : "it offers no algorithm for the problem");
 }
 
 Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem,
@@ -258,11 +240,16 @@ Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Pro
   return made;
 }
 
-Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem) {
+Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem,
+                                              const YardstickOptions& options) {
   if (Status s = check_problem(problem); !s) return s;
-  std::string why;
+  const bool leaves_out_blocks = has_blocks(problem) && !options.block_scales;
+  if (has_blocks(problem) && options.block_scales) {
+    if (Status s = check_blocks(problem, library.version()); !s) return s;
+  }
+  std::string why = leaves_out_blocks ? "blocks of scales are not given to it: one factor, precise sums" : "";
   Status last;
-  for (const Problem& simpler : simpler_problems(without_blocks(problem, why))) {
+  for (const Problem& simpler : simpler_problems(leaves_out_blocks ? without_blocks(problem) : problem)) {
     const Result<CublasLtEpilogue> epilogue = cublaslt_epilogue(simpler);
     if (epilogue) {
       Result<CublasLtProblem> made = make(library, simpler, *epilogue);
@@ -274,6 +261,15 @@ Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Pro
       why = "it has " + (epilogue ? "no algorithm with " + epilogue->text() : epilogue.status().message());
   }
   return last;
+}
+
+void CublasLtProblem::store(HeldArguments& arguments) const {
+  store_scales(problem_, arguments.as<GemmArguments>());
+}
+
+/// With blocks, sums are promoted from block to block.
+bool CublasLtProblem::adds_up_fast() const {
+  return problem_.accumulation == Accumulation::fast && !has_blocks(problem_);
 }
 
 Status CublasLtProblem::run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
@@ -301,8 +297,9 @@ Tolerance CublasLtProblem::tolerance() const {
   constexpr double slices_in_the_output_type = 8;
   const Problem& p = problem_;
   const Math math = p.a.dtype == DType::f32 ? p.math : Math::exact;
+  const Accumulation sums = adds_up_fast() ? Accumulation::fast : Accumulation::precise;
   Tolerance tolerance =
-      lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math, p.a.dtype, p.accumulation);
+      lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math, p.a.dtype, sums);
   for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= slices_in_the_output_type;
   return tolerance;
 }

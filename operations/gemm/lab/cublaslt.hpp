@@ -24,9 +24,12 @@ struct CublasLtFactor {
 class CublasLtProblem final : public Yardstick {
  public:
   /// Where cuBLASLt has not the problem's epilogue, or no algorithm with it, it is asked for the rest
-  /// without (simpler_problems). Fails with unsupported for a problem that it does not solve so either.
-  static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem);
+  /// without (simpler_problems). Fails with unsupported for a problem that it does not solve so either, and
+  /// where the options ask for blocks of scales that it does not take.
+  static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem,
+                                      const YardstickOptions& options = {});
 
+  void store(HeldArguments& arguments) const override;
   std::size_t algorithms() const override { return offers_.size(); }
   Status run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
              CUstream_st* stream) const override;
@@ -45,6 +48,8 @@ class CublasLtProblem final : public Yardstick {
   static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem,
                                       const CublasLtEpilogue& epilogue);
   Status describe(const Problem& problem);
+  /// Whether products are summed in the matrix instruction alone, without promotion.
+  bool adds_up_fast() const;
   Status describe_scales(const Problem& problem);
   /// Tells where scales lie, if there are any.
   Status set_scales(const void* of_a, const void* of_b) const;

@@ -103,10 +103,11 @@ Tolerance Lab::tolerance(const KernelMetadata& kernel, const GemmArguments& args
   return lab::tolerance(kernel, args.a.extents[args.a.rank - 1U], args.epilogue.activation);
 }
 
-Result<std::unique_ptr<Yardstick>> Lab::yardstick(const CublasLt& library, const Problem& problem) {
+Result<std::unique_ptr<Yardstick>> Lab::yardstick(const CublasLt& library, const Problem& problem,
+                                                  const YardstickOptions& options) {
   if (problem.expression)
     return Status(StatusCode::unsupported, "cuBLASLt has no epilogues that users write");
-  Result<CublasLtProblem> made = CublasLtProblem::make(library, problem);
+  Result<CublasLtProblem> made = CublasLtProblem::make(library, problem, options);
   if (!made) return made.status();
   return std::unique_ptr<Yardstick>(std::make_unique<CublasLtProblem>(*std::move(made)));
 }

@@ -53,7 +53,8 @@ struct Lab {
   static Problem emulated(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
 
   static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);
-  static Result<std::unique_ptr<Yardstick>> yardstick(const CublasLt& library, const Problem& problem);
+  static Result<std::unique_ptr<Yardstick>> yardstick(const CublasLt& library, const Problem& problem,
+                                                      const YardstickOptions& options);
 };
 
 }  // namespace quarry::lab::gemm

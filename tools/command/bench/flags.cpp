@@ -35,6 +35,7 @@ Result<lab::BenchOptions> read_options(const BenchFlags& flags) {
   if (!gap) return gap.status();
   options.gap = std::chrono::milliseconds(*gap);
   options.overlap = !flags.no_overlap;
+  options.yardstick.block_scales = flags.cublaslt_blocks;
   if (!flags.kernel.empty()) {
     const Result<Kernel> kernel = read_kernel(flags.kernel);
     if (!kernel) return kernel.status();
@@ -88,6 +89,14 @@ Status check_files(const BenchFlags& flags) {
 /// Sets which library the problems are measured by, and where it is.
 Status read_library(const BenchFlags& flags, BenchRequest& request) {
   request.kind = lab::lab_of(request.problems.front().operation()).library;
+  if (flags.cublaslt_blocks) {
+    const auto bad = [](const std::string& why) {
+      return Status(StatusCode::invalid_arguments, "--cublaslt-blocks: " + why);
+    };
+    if (request.kind != &lab::CublasLt::kind)
+      return bad(std::string("these problems are measured by ") + request.kind->name);
+    if (flags.cublaslt == "none") return bad("--cublaslt none leaves the library out");
+  }
   for (const auto& [kind, text] :
        {std::pair(&lab::CublasLt::kind, &flags.cublaslt), std::pair(&lab::Cudnn::kind, &flags.cudnn)}) {
     if (kind == request.kind) {
@@ -153,6 +162,8 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   command
       .add_option("--cublaslt", flags.cublaslt, "cuBLASLt's library, otherwise searched; none: without it")
       ->type_name("FILE");
+  command.add_flag("--cublaslt-blocks", flags.cublaslt_blocks,
+                   "Give it scales of blocks, too (12.9 and later, Hopper); otherwise one factor");
   command
       .add_option("--cudnn", flags.cudnn,
                   "cuDNN's library, for convolutions; otherwise searched; none: without it")

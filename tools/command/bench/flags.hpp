@@ -27,6 +27,7 @@ struct BenchFlags {
   std::string seed;
   bool no_overlap = false;
   std::string cublaslt;
+  bool cublaslt_blocks = false;
   std::string cudnn;
   std::string svg;
   std::string dump_times;

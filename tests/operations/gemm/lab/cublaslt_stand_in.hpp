@@ -101,6 +101,20 @@ inline double finished(const CublasLtMatmulDesc& desc, DType type, std::int64_t 
   return activated(value, desc.epilogue);
 }
 
+/// The scale of a product: `line` of A's rows or B's columns, of which there are `lines`; 1 without scales.
+inline double scale_of(const CublasLtMatmulDesc& desc, int side, std::uint64_t line, std::uint64_t lines,
+                       std::uint64_t i, std::uint64_t k) {
+  const float* const scales = desc.scales[side];
+  if (scales == nullptr) return 1;
+  const std::uint64_t blocks_of_k = (k + 127) / 128;
+  switch (desc.scale_modes[side]) {
+    case 3: return scales[line];
+    case 4: return scales[i / 128 * lines + line];  // lines x blocks of K, lines are neighbours
+    case 5: return scales[line / 128 * ((blocks_of_k + 3) / 4 * 4) + i / 128];  // K is contiguous
+    default: return scales[0];
+  }
+}
+
 inline int matmul(CublasLtContext*, CublasLtMatmulDesc* desc, const void* alpha, const void* a,
                   CublasLtMatrixLayout* la, const void* b, CublasLtMatrixLayout* lb, const void* beta,
                   const void* c, CublasLtMatrixLayout* lc, void* d, CublasLtMatrixLayout* ld,
@@ -120,12 +134,8 @@ inline int matmul(CublasLtContext*, CublasLtMatmulDesc* desc, const void* alpha,
         double sum = 0;
         for (std::uint64_t i = 0; i < k; ++i) {
           sum += (ta ? get(a, *la, entry, i, row) : get(a, *la, entry, row, i)) *
-                 (tb ? get(b, *lb, entry, column, i) : get(b, *lb, entry, i, column));
-        }
-        const std::uint64_t lines[] = {row, column};
-        for (int side = 0; side < 2; ++side) {
-          const float* const scales = desc->scales[side];
-          if (scales != nullptr) sum *= scales[desc->scale_modes[side] == 3 ? lines[side] : 0];
+                 (tb ? get(b, *lb, entry, column, i) : get(b, *lb, entry, i, column)) *
+                 scale_of(*desc, 0, row, ld->rows, i, k) * scale_of(*desc, 1, column, ld->columns, i, k);
         }
         double value = x * sum;
         if (y != 0) value += y * get(c, *lc, entry, row, column);
@@ -140,6 +150,8 @@ inline int matmul(CublasLtContext*, CublasLtMatmulDesc* desc, const void* alpha,
 }
 
 inline int told_fast = -1;
+/// Modes of scales that were last told, of the library's A and B.
+inline std::int32_t told_modes[2] = {};
 
 /// What the library would be told, all of it.
 inline int set_desc(CublasLtMatmulDesc* desc, int attribute, const void* value, std::size_t bytes) {
@@ -159,8 +171,12 @@ inline int set_desc(CublasLtMatmulDesc* desc, int attribute, const void* value, 
     case 17: return read(desc->scales[0]);
     case 18: return read(desc->scales[1]);
     case 25: told_fast = desc->fast = *static_cast<const std::int8_t*>(value); return bytes == 1 ? 0 : 7;
-    case 31: return read(desc->scale_modes[0]);
-    case 32: return read(desc->scale_modes[1]);
+    case 31:
+    case 32: {
+      const int status = read(desc->scale_modes[attribute - 31]);
+      told_modes[attribute - 31] = desc->scale_modes[attribute - 31];
+      return status;
+    }
     default: return 7;
   }
 }
@@ -253,18 +269,21 @@ inline CublasLtFunctions stand_in() {
 }
 
 /// The problem solved by the stand-in, compared with float64. @param epilogue what it must be told to do
-inline void check_solved(const Gemm& problem, std::uint64_t seed, const std::string& epilogue = "") {
+inline void check_solved(const Gemm& problem, std::uint64_t seed, const std::string& epilogue = "",
+                         const YardstickOptions& options = {}) {
   INFO(Lab::command_text(problem) << ", seed " << seed);
-  auto made = lab::OperandsOf<GemmArguments>::make(Lab::arguments(problem),
+  CublasLt library = CublasLt::of(stand_in());
+  REQUIRE(library.start());
+  const auto solved = CublasLtProblem::make(library, problem, options);
+  REQUIRE(solved);
+  HeldArguments stored = Lab::arguments(problem);
+  solved->store(stored);
+  auto made = lab::OperandsOf<GemmArguments>::make(stored.as<GemmArguments>(),
                                                    {.seed = seed, .in_place = Lab::in_place(problem)});
   REQUIRE(made);
   const GemmArguments& args = made->arguments;
   const auto reference = lab::compute_reference(args);
   REQUIRE(reference);
-  CublasLt library = CublasLt::of(stand_in());
-  REQUIRE(library.start());
-  const auto solved = CublasLtProblem::make(library, problem);
-  REQUIRE(solved);
   CHECK(solved->algorithms() == 1);  // the others are refused, or need too much
   CHECK(lab::choice_text(solved->choice(0)) ==
         "algorithm 66, tile 128x256, stages 64x4, cluster 2x1x1, split_k 2, reduction in_place");
