@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,7 +62,8 @@ class PythonProgress {
 };
 
 WarmUpReport make_ready(const nb::iterable& problems, nb::handle metadata_filter, std::optional<int> cc,
-                        std::optional<int> device, int threads, nb::handle progress) {
+                        std::optional<int> device, int threads, nb::handle progress,
+                        std::optional<std::size_t> max_workspace, bool batch_invariant) {
   std::vector<nb::object> owners;  // which keep the tensors alive
   std::vector<quarry::Arguments> arguments;
   for (const nb::handle problem : problems) {
@@ -73,7 +75,9 @@ WarmUpReport make_ready(const nb::iterable& problems, nb::handle metadata_filter
   WarmUpOptions options = {.device = device.value_or(-1), .threads = threads};
   if (!progress.is_none())
     options.progress = [&told](std::size_t done, std::size_t total) { told.tell(done, total); };
-  const FindOptions find = {.device = cc ? &model_of(*cc) : nullptr};
+  const FindOptions find = {.max_workspace = max_workspace.value_or(std::numeric_limits<std::size_t>::max()),
+                            .device = cc ? &model_of(*cc) : nullptr,
+                            .batch_invariant = batch_invariant};
   WarmUpReport report = [&] {
     const nb::gil_scoped_release others_go_on;
     return warm_up(arguments, options, filter.get(), find);
@@ -145,16 +149,17 @@ void bind_warm_up(nb::module_& module) {
   module.def(
       "warm_up", &make_ready, nb::arg("problems"), nb::arg("metadata_filter") = nb::none(),
       nb::arg("cc") = nb::none(), nb::kw_only(), nb::arg("device") = nb::none(), nb::arg("threads") = 0,
-      nb::arg("progress") = nb::none(),
+      nb::arg("progress") = nb::none(), nb::arg("max_workspace") = nb::none(),
+      nb::arg("batch_invariant") = false,
       nb::sig(
           "def warm_up(problems: collections.abc.Iterable[Arguments], metadata_filter: str | "
           "collections.abc.Callable[[KernelMetadata], bool] | None = None, cc: int | None = None, *, device: "
           "int | None = None, threads: int = 0, progress: collections.abc.Callable[[int, int], object] | "
-          "None = "
-          "None) -> WarmUpReport"),
+          "None = None, max_workspace: int | None = None, batch_invariant: bool = False) -> WarmUpReport"),
       "Finds the first choice for each problem, and compiles what these need into the cache on disk, on all "
       "processors (or\n`threads`). With a `device`, it also loads them there, so that first runs do neither. "
-      "Fake tensors are fine.\n`progress(done, total)` is called as it goes on.");
+      "Fake tensors are fine.\n`progress(done, total)` is called as it goes on. `max_workspace` and "
+      "`batch_invariant` are as in get_kernels, for all problems.");
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ from support import gemm
 COMMAND = os.environ.get("QUARRY_COMMAND")
 
 
-def fake_gemm(m=64, n=256, k=512, dtype="bf16"):
-    return quarry.GemmArguments(quarry.FakeTensor((m, k), dtype), quarry.FakeTensor((k, n), dtype, (1, k)), quarry.FakeTensor((m, n), dtype))
+def fake_gemm(m=64, n=256, k=512, dtype="bf16", **options):
+    a, b, out = quarry.FakeTensor((m, k), dtype), quarry.FakeTensor((k, n), dtype, (1, k)), quarry.FakeTensor((m, n), dtype)
+    return quarry.GemmArguments(a, b, out, **options)
 
 
 def folder_of(test):
@@ -130,6 +131,34 @@ class WarmUps(unittest.TestCase):
         self.assertRegex(why.error, "filter")
         self.assertEqual(quarry.warm_up([]).ready, 0)
 
+    def test_options_of_the_query_choose_the_kernels(self):
+        cut = fake_gemm(performance=quarry.Controls(mode="split_k_parallel", split_k_slices=4))
+        self.assertTrue(quarry.get_kernels(cut, cc=90))
+        for option, says in (({"max_workspace": 0}, "workspace"), ({"batch_invariant": True}, "K in one piece")):
+            with self.subTest(option=option):
+                report = quarry.warm_up([cut], cc=90, **option)
+                self.assertEqual((report.ready, len(report.failures)), (0, 1))
+                place, kernel, why = report.failures[0]
+                self.assertEqual((place, kernel), (0, ""))
+                self.assertRegex(why.error, says)
+
+    def test_the_kernels_of_a_query_with_options_are_compiled(self):
+        code = """if True:
+            import quarry
+            from test_preparation import fake_gemm
+            options = {"max_workspace": 0, "batch_invariant": True}
+            only = "family == gemm_sm80 and tile.m == 128 and tile.n == 64"
+            report = quarry.warm_up([fake_gemm()], only, 80, **options)
+            print(*(status.code for _, _, status in report.failures))
+            if report.ready:
+                quarry.get_kernels(fake_gemm(), only, 80, limit=1, **options)[0].compile(cc=80)  # adds no entry
+                print(report.ready, report.compiled == quarry.cache_info().entries)
+        """
+        printed = self.in_process(code)
+        if "no_compiler" in printed:
+            self.skipTest("no compiler here")
+        self.assertEqual(printed, ["1", "True"])
+
     def test_mistakes_are_told(self):
         class Mine(Exception):
             pass
@@ -142,6 +171,10 @@ class WarmUps(unittest.TestCase):
             (TypeError, lambda: quarry.warm_up([3])),
             (TypeError, lambda: quarry.warm_up(fake_gemm())),
             (TypeError, lambda: quarry.warm_up([], 3)),
+            (TypeError, lambda: quarry.warm_up([], max_workspace=-1)),
+            (TypeError, lambda: quarry.warm_up([], max_workspace="4K")),
+            (TypeError, lambda: quarry.warm_up([], batch_invariant=1)),
+            (TypeError, lambda: quarry.warm_up([], explain=True)),
             (ValueError, lambda: quarry.warm_up([], cc=70)),
         ):
             with self.subTest(kind=kind), self.assertRaises(kind):
