@@ -49,16 +49,17 @@ constexpr double thread_copy = 1;
 /// one and of two sets of sums, and where a second block is beside it; by two that share a tile, where a
 /// block of K is a stage, and where it is several. More of it in a cluster, whose blocks wait for each other;
 /// and where each column has scales of its own, as where the rows of A have and operands are exchanged. From
-/// times of e4m3 with block scales at 18 shapes on an H100; several stages, on an H200.
-constexpr double promoted_alone = 0.4;
+/// times of e4m3 with block scales at 18 shapes on an H100; several stages, and two that share a tile, on
+/// H200s.
+constexpr double promoted_alone = 0.15;
 constexpr double promoted_in_two_sets = 0.5;
 constexpr double promoted_beside_another = 0.5;
-constexpr double promoted_shared = 0.22;
+constexpr double promoted_shared = 0.17;
 constexpr double promoted_over_stages = 0.38;
-constexpr double promoted_in_cluster = 0.12;
-constexpr double promoted_by_columns = 0.95;
+constexpr double promoted_in_cluster = 0.06;
+constexpr double promoted_by_columns = 1.0;
 /// Cycles of a warpgroup alone from one of its products to the next, which nothing hides.
-constexpr double alone_between = 160;
+constexpr double alone_between = 70;
 /// Weights: by how much multiplying them takes longer; and of each 128 of K the cycles that a
 /// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
 /// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to

@@ -1,85 +1,9 @@
 /// Sums of blocks of 128 of K, which begin again at each block and join the finished sums times their scales.
 #pragma once
 
-#include "gemm_sm90/mainloop.cuh"
-#include "gemm_sm90/scales.cuh"
+#include "gemm_sm90/promotion_ahead.cuh"
 
 namespace quarry::gemm_sm90 {
-
-/// Sums of 64 rows and a block of K.
-template <Config config>
-using BlockSums = Sums<config, 1>;
-
-/// Waits until the next `k_tiles` stages have landed.
-template <Config config>
-QUARRY_DEVICE void wait_for_block(Pipeline<config> pipeline, int k_tiles) {
-  pipeline.wait();
-  if constexpr (block_k_tiles(config) > 1) {
-    QUARRY_ROLLED
-    for (int tile = 1; tile < k_tiles; ++tile) {
-      pipeline.advance();
-      pipeline.wait();
-    }
-  }
-}
-
-/// Starts the products of the next `k_tiles` stages, which have landed; they take the place of the sums. The
-/// products of each stage but the last are waited for: ptxas takes no loop around products that are under
-/// way, and lets each instruction wait for the one before it (C7520; 16-bit operands took 9 % longer).
-/// @tparam block of the warpgroup's blocks of 64 rows
-template <Config config, int block>
-QUARRY_DEVICE void start_block(BlockSums<config>& sums, Pipeline<config> pipeline, int k_tiles, int group) {
-  if constexpr (block_k_tiles(config) > 1) {
-    QUARRY_ROLLED
-    for (int tile = 1; tile < k_tiles; ++tile, pipeline.advance()) {
-      arch::warpgroup_fence();
-      multiply_stage<config, block>(sums, pipeline.stage(), group, tile > 1 ? 1 : 0);
-      arch::warpgroup_commit();
-      arch::warpgroup_wait<0>();
-    }
-  }
-  arch::warpgroup_fence();
-  multiply_stage<config, block>(sums, pipeline.stage(), group, k_tiles > 1 ? 1 : 0);
-  arch::warpgroup_commit();
-}
-
-/// finished += scales * sums, of one of the warpgroup's blocks of 64 rows.
-template <Config config, int block, bool by_column>
-QUARRY_DEVICE void promote(FinishedSums<config>& finished, BlockSums<config>& sums,
-                           const LaneScales<config, by_column>& scales) {
-  hold<config>(sums);
-  QUARRY_UNROLL
-  for (int group = 0; group < config.tile.n / 8; ++group) {
-    const auto factors = scales.of_group(group);
-    for_each_sum<1>(sums, group, [&](int /*block*/, int half, int i, float sum) {
-      float& value = finished.block[block].v[4 * group + 2 * half + i];
-      value = arch::fma(factors.of(block, half, i), sum, value);
-    });
-  }
-  hold<config>(sums);
-}
-
-/// Releases the next `k_tiles` stages.
-template <Config config>
-QUARRY_DEVICE void release_block(Pipeline<config>& pipeline, int k_tiles, const ClusterPlace& place) {
-  QUARRY_ROLLED
-  for (int tile = 0; tile < k_tiles; ++tile, pipeline.advance()) release<config>(pipeline.empty(), place);
-}
-
-/// Promotes the last sums of the next `k_tiles` stages, and releases these as soon as their scales are read.
-/// All lanes have come to a barrier since they got theirs.
-template <Config config, int block, bool by_column>
-QUARRY_DEVICE void finish_block(FinishedSums<config>& finished, BlockSums<config>& sums,
-                                const LaneScales<config, by_column>& scales, Pipeline<config>& pipeline,
-                                int k_tiles, const ClusterPlace& place) {
-  constexpr bool is_read = LaneScales<config, by_column>::is_read;
-  if constexpr (is_read) release_block(pipeline, k_tiles, place);
-  promote<config, block>(finished, sums, scales);
-  if constexpr (!is_read) {
-    arch::warp_barrier();  // all lanes have read the scales of columns
-    release_block(pipeline, k_tiles, place);
-  }
-}
 
 /// As mainloop, of sums that are promoted before the next products start, 64 rows after another.
 /// Meanwhile another warpgroup of the block, or another block, multiplies: they come to this by themselves.
@@ -125,14 +49,13 @@ QUARRY_DEVICE void one_set_mainloop(FinishedSums<config>& finished, Pipeline<con
   }
 }
 
-/// As one_set_mainloop, where each stage is a block of K. Unrolled, tiles take 2 to 5 % less. Its warpgroups
-/// take no turns, so that none is told that all products are under way.
-///
-/// @tparam by_column scales differ by columns
-template <Config config, bool by_column, class Work>
+/// As one_set_mainloop, where each stage is a block of K and scales differ by columns: too many to be read
+/// ahead. Unrolled, tiles take 2 to 5 % less. Its warpgroups take no turns, so that none is told that all
+/// products are under way.
+template <Config config, class Work>
 QUARRY_DEVICE void unrolled_mainloop(FinishedSums<config>& finished, const Pipeline<config>& pipeline,
                                      const Work& work, int group, const ClusterPlace& place) {
-  using Scales = LaneScales<config, by_column>;
+  using Scales = LaneScales<config, true>;
   constexpr int last = blocks_m(config) - 1;
   static_assert(last <= 1 && block_k_tiles(config) == 1);
   BlockSums<config> sums = {};
@@ -207,7 +130,11 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
   if constexpr (partial_sets(config) == 2) {
     two_set_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
   } else if constexpr (block_k_tiles(config) == 1 && config.schedule == Schedule::cooperative) {
-    unrolled_mainloop<config, by_column>(finished, pipeline, work, group, place);
+    if constexpr (by_column) {
+      unrolled_mainloop<config>(finished, pipeline, work, group, place);
+    } else {
+      ahead_mainloop<config>(finished, pipeline, work.k_tiles, group, place);
+    }
   } else {
     one_set_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
   }

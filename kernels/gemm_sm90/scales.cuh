@@ -240,19 +240,40 @@ class LaneScales<config, true> {
   arch::Vector<float, 2> columns_[is_read ? config.tile.n / 8 : 1];
 };
 
+/// As they lie in shared memory, where strips share them.
+template <Config config>
+class StripScales {
+ public:
+  /// @param first_row of the warpgroup in its tile
+  QUARRY_DEVICE void read(arch::SharedAddress scales, int first_row) {
+    read_row_scales<config>(scales, first_row, row_);
+    QUARRY_UNROLL
+    for (int strip = 0; strip < strips(config); ++strip)
+      strip_[strip] = arch::shared_load<float>(scales + 4 * (config.tile.m + strip));
+  }
+
+  QUARRY_DEVICE LaneScales<config, false> products() const { return {row_, strip_}; }
+
+ private:
+  float row_[blocks_m(config)][2];
+  float strip_[strips(config)];
+};
+
 template <Config config>
 class LaneScales<config, false> {
  public:
   QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) {
-    float row[blocks_m(config)][2];
-    read_row_scales<config>(scales, first_row, row);
+    StripScales<config> read;
+    read.read(scales, first_row);
+    *this = read.products();
+  }
+  QUARRY_DEVICE LaneScales(const float (&rows)[blocks_m(config)][2], const float (&shared)[strips(config)]) {
     QUARRY_UNROLL
     for (int strip = 0; strip < strips(config); ++strip) {
-      const auto shared = arch::shared_load<float>(scales + 4 * (config.tile.m + strip));
       QUARRY_UNROLL
       for (int block = 0; block < blocks_m(config); ++block) {
         QUARRY_UNROLL
-        for (int half = 0; half < 2; ++half) scales_[strip][block][half] = row[block][half] * shared;
+        for (int half = 0; half < 2; ++half) scales_[strip][block][half] = rows[block][half] * shared[strip];
       }
     }
   }

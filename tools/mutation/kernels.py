@@ -260,7 +260,7 @@ STAGES = [
     Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(lane_weights|row_values|weight_zeros|weights|k_groups)\.cuh", SM90_WEIGHTS),
-    Stage(rf"{SM90}/(scales|promotion|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
+    Stage(rf"{SM90}/(scales|promotion|promotion_ahead|block_sums|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST),
