@@ -2,51 +2,13 @@
 #pragma once
 
 #include "arch/arch.hpp"
-#include "common/interleaved.hpp"
 #include "common/matrix_view.cuh"
 #include "reorder_matrix/config.hpp"
+#include "reorder_matrix/lines.cuh"
 #include "reorder_matrix/params.hpp"
+#include "reorder_matrix/turn_pieces.cuh"
 
 namespace quarry::reorder_matrix {
-
-/// What moves an element of so many bytes.
-template <int bytes>
-struct ElementOf;
-template <>
-struct ElementOf<1> {
-  using Type = unsigned char;
-};
-template <>
-struct ElementOf<2> {
-  using Type = unsigned short;
-};
-template <>
-struct ElementOf<4> {
-  using Type = unsigned;
-};
-template <>
-struct ElementOf<8> {
-  using Type = unsigned long long;
-};
-
-/// A tile of one of the matrices.
-struct Tile {
-  int batch;
-  int first_row;
-  int first_column;
-};
-
-QUARRY_DEVICE Tile tile_at(const ReorderParams& params, long long index) {
-  const long long across = tiles_along(params.columns);
-  const long long down = tiles_along(params.rows);
-  const long long row = index / across;
-  return {static_cast<int>(row / down), static_cast<int>(row % down) * tile_extent,
-          static_cast<int>(index % across) * tile_extent};
-}
-
-/// What is moved at once where both matrices have the same lines.
-using Piece = arch::Vector<unsigned, 4>;
-static_assert(sizeof(Piece) == piece_bytes);
 
 /// Four neighbours of a line: where they are in the tile and in the matrix, and how many of them exist.
 struct QuadPlace {
@@ -72,31 +34,6 @@ QUARRY_DEVICE QuadPlace place_of(const ReorderParams& params, const ReorderSide&
   place.count = place.line >= lines || left < 0 ? 0 : left < 4 ? left : 4;
   return place;
 }
-
-/// The elements of one side's lines.
-template <class T>
-class Lines {
- public:
-  QUARRY_DEVICE explicit Lines(const ReorderSide& side) : side_(side) {}
-
-  QUARRY_DEVICE T* at(int batch, int line, int element) const {
-    return const_cast<T*>(static_cast<const T*>(side_.data)) +
-           (batch * side_.batch_stride + line * side_.line_stride +
-            distance(side_.interleaved, element, side_.element_stride));
-  }
-
-  /// Whether so many bytes of neighbouring elements, from a multiple of them on, can be moved at once.
-  QUARRY_DEVICE bool moves(int bytes) const {
-    const long long strides =
-        side_.line_stride | side_.batch_stride | (side_.interleaved ? side_.element_stride : 0);
-    const auto places = reinterpret_cast<unsigned long long>(side_.data) |
-                        static_cast<unsigned long long>(strides) * sizeof(T);
-    return (side_.interleaved || side_.element_stride == 1) && places % static_cast<unsigned>(bytes) == 0;
-  }
-
- private:
-  const ReorderSide& side_;
-};
 
 /// One side of a tile, read or written four elements at a time.
 template <class T>
@@ -264,14 +201,17 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
   const Lines<T> from(params.from);
   const Lines<T> to(params.to);
   const bool same_lines = params.from.lines_are_rows == params.to.lines_are_rows;
-  if (same_lines && from.moves(piece_bytes) && to.moves(piece_bytes)) {
-    copy_pieces<config>(params, from, to);
+  if (from.moves(piece_bytes) && to.moves(piece_bytes)) {
+    if (same_lines)
+      copy_pieces<config>(params, from, to);
+    else
+      turn_pieces<config, T>(params);
     return;
   }
   const long long count = tiles(params.rows, params.columns, params.batch);
   QUARRY_ROLLED
   for (long long i = arch::block_index(); i < count; i += arch::grid_blocks()) {
-    turn_tile<config, T>(params, tile_at(params, i));
+    turn_tile<config, T>(params, tile_at(params, tile_extent, i));
     arch::block_barrier();  // the tile has been read
   }
 }

@@ -122,6 +122,17 @@ class Reorders(CommandTest):
                     self.assertEqual(counters[part]["efficiency"], 1, (type_name, target, part))
                     self.assertEqual(counters[part]["bytes"], 128 * 192 * size)
 
+    @unittest.skipUnless(HAS_EMULATOR, "this build has no emulator")
+    def test_aligned_matrices_are_turned_in_pieces_without_bank_conflicts(self):
+        for type_name, size in (("s8", 1), ("f16", 2), ("f32", 4), ("f64", 8)):
+            for source, target in (("row", "col"), ("col", "row")):
+                with self.subTest(type=type_name, source=source):
+                    done = self.quarry("emulate", f"reorder_matrix_{type_name}", "256x128", "--from", source, "--to", target, "--no-conflicts", "--format", "json")
+                    counters = done.json["counters"]
+                    for part in ("global_load", "global_store", "shared_load"):
+                        self.assertEqual(counters[part]["instructions"], 256 * 128 * size // (32 * 16), part)  # 16 bytes a lane
+                    self.assertEqual(counters["shared_store"]["conflicts"], 0)
+
 
 if __name__ == "__main__":
     unittest.main()

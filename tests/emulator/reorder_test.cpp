@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <vector>
 
 #include "emulator/guarded_pages.hpp"
 #include "emulator/launch.hpp"
@@ -10,6 +11,7 @@
 #include "lab/problems/operands.hpp"
 #include "registry/device/prepared.hpp"
 #include "reorder_matrix/kernel.cuh"
+#include "reorder_matrix/step.hpp"
 #include "support/catch_compat.hpp"
 #include "support/random_reorder.hpp"
 
@@ -28,6 +30,17 @@ const std::map<int, const emulator::Entry*> entries = {
     {1, &test_reorder_b8}, {2, &test_reorder_b16}, {4, &test_reorder_b32}, {8, &test_reorder_b64}};
 
 /// @param few_blocks which walk over several tiles or pieces each
+emulator::Outcome run(const Launch& launch, int element_bytes, emulator::GlobalMemory& global,
+                      std::uint64_t seed, bool few_blocks) {
+  const Step& step = launch.steps[0];
+  const emulator::Launch kernel = {.entry = entries.at(element_bytes),
+                                   .params = launch.image + step.at,
+                                   .grid = few_blocks ? std::min(step.grid, 2U) : step.grid,
+                                   .threads = step.threads,
+                                   .shared_memory = step.shared_memory};
+  return emulator::run(kernel, global, {.seed = seed});
+}
+
 emulator::Outcome run(const detail::Row& row, const ReorderArguments& args, std::uint64_t seed,
                       bool few_blocks) {
   detail::PreparedLaunch prepared;
@@ -40,13 +53,88 @@ emulator::Outcome run(const detail::Row& row, const ReorderArguments& args, std:
   emulator::GlobalMemory global(emulator::MemoryChecks{});
   global.add(args.from.data, bytes(args.from), MemoryUse::input, "from");
   global.add(args.to.data, bytes(args.to), MemoryUse::output, "to");
-  const Step& step = launch.steps[0];
-  const emulator::Launch kernel = {.entry = entries.at(bytes_of(args.to.dtype)),
-                                   .params = launch.image + step.at,
-                                   .grid = few_blocks ? std::min(step.grid, 2U) : step.grid,
-                                   .threads = step.threads,
-                                   .shared_memory = step.shared_memory};
-  return emulator::run(kernel, global, {.seed = seed});
+  return run(launch, bytes_of(args.to.dtype), global, seed, few_blocks);
+}
+
+/// One side of a copy, in memory of its own with guards around it.
+struct Stored {
+  static constexpr std::size_t guard = 64;
+
+  ReorderSide side;
+  std::vector<unsigned char> bytes;
+  std::size_t first;  ///< of the matrix
+  std::size_t size;   ///< from its first byte to the one behind the last
+
+  std::size_t at(int batch, int line, int element, int element_bytes) const {
+    const long long offset = batch * side.batch_stride + line * side.line_stride +
+                             distance(side.interleaved, element, side.element_stride);
+    return first + static_cast<std::size_t>(offset * element_bytes);
+  }
+};
+
+/// What a side has beside its extents.
+struct Form {
+  bool lines_are_rows;
+  bool interleaved;
+  bool is_aligned;  ///< to pieces
+};
+
+/// Random bytes: lines (or groups) with padding by chance, from any address that elements may have.
+Stored random_stored(Random& random, const Form& form, int element_bytes, int rows, int columns, int batch) {
+  const int lines = form.lines_are_rows ? rows : columns;
+  const int elements = form.lines_are_rows ? columns : rows;
+  const auto padded = [&](long long least) {
+    const long long unit = form.is_aligned ? 16 / element_bytes : 1;
+    return (least + (test::coin(random) ? test::between(random, 1, 20) : 0) + unit - 1) / unit * unit;
+  };
+  Stored stored;
+  ReorderSide& side = stored.side;
+  side = {.data = nullptr,
+          .line_stride = form.interleaved ? interleave : padded(elements),
+          .element_stride = form.interleaved ? padded(static_cast<long long>(interleave) * lines) : 1,
+          .batch_stride = 0,
+          .lines_are_rows = form.lines_are_rows,
+          .interleaved = form.interleaved};
+  side.batch_stride = padded((lines - 1) * side.line_stride +
+                             distance(side.interleaved, elements - 1, side.element_stride) + 1);
+  const int shift = form.is_aligned ? 0 : test::between(random, 1, 15) / element_bytes * element_bytes;
+  stored.first = Stored::guard + static_cast<std::size_t>(shift);
+  const std::size_t last = stored.at(batch - 1, lines - 1, elements - 1, element_bytes);
+  stored.size = last + static_cast<std::size_t>(element_bytes) - stored.first;
+  stored.bytes.resize(stored.first + stored.size + Stored::guard);
+  for (unsigned char& byte : stored.bytes) byte = static_cast<unsigned char>(random());
+  side.data = stored.bytes.data() + stored.first;
+  return stored;
+}
+
+/// The bytes of `to` behind a copy, one element after another.
+std::vector<unsigned char> copied(const Stored& from, const Stored& to, int element_bytes, int rows,
+                                  int columns, int batch) {
+  std::vector<unsigned char> result = to.bytes;
+  for (int b = 0; b < batch; ++b) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) {
+        const auto at = [&](const Stored& m) {
+          return m.side.lines_are_rows ? m.at(b, i, j, element_bytes) : m.at(b, j, i, element_bytes);
+        };
+        std::memcpy(&result[at(to)], &from.bytes[at(from)], static_cast<std::size_t>(element_bytes));
+      }
+    }
+  }
+  return result;
+}
+
+/// Runs the kernel for elements of so many bytes.
+emulator::Outcome run(const Stored& from, const Stored& to, int element_bytes, const ReorderParams& params,
+                      std::uint64_t seed, bool few_blocks) {
+  constexpr DType types[] = {DType::s8, DType::f16, DType::s32, DType::f64};
+  const DType type = *std::ranges::find(types, element_bytes, [](DType t) { return bytes_of(t); });
+  Launch launch;
+  reorder_matrix::add_reorder(launch, 0, type, params);
+  emulator::GlobalMemory global(emulator::MemoryChecks{});
+  global.add(from.side.data, from.size, MemoryUse::input, "from");
+  global.add(to.side.data, to.size, MemoryUse::output, "to");
+  return run(launch, element_bytes, global, seed, few_blocks);
 }
 
 }  // namespace
@@ -69,6 +157,38 @@ TEST_CASE("the reorder kernels do what the host does", "[reorder]") {
       REQUIRE(outcome.fault == "");
       const lab::GuardedTensor& to = (*operands)[Operand::to];
       REQUIRE(std::memcmp(to.storage(), (*expected)[Operand::to].storage(), to.storage_bytes()) == 0);
+    }
+  }
+}
+
+TEST_CASE("the reorder kernels turn tiles of all extents, strides and addresses", "[reorder]") {
+  constexpr int edges[] = {1, 4, 16, 32, 64, 96, 128, 192};
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 48; ++i) {
+    for (const int element_bytes : {1, 2, 4, 8}) {
+      const bool interleaved = test::between(random, 0, 3) == 0;
+      const auto extent = [&] {
+        const int edge = test::one_of(random, edges);
+        return interleaved ? test::whole(edge) : std::max(edge + test::between(random, -1, 1), 1);
+      };
+      const int rows = extent();
+      const int columns = extent();
+      const int batch = test::between(random, 1, 3);
+      const bool from_rows = test::coin(random);
+      const auto form = [&](bool of_rows) {
+        const bool has_groups = interleaved && test::coin(random);
+        return Form{of_rows, has_groups, test::between(random, 0, 3) > 0};
+      };
+      const Stored from = random_stored(random, form(from_rows), element_bytes, rows, columns, batch);
+      const Stored to = random_stored(random, form(!from_rows), element_bytes, rows, columns, batch);
+      CAPTURE(i, element_bytes, rows, columns, batch, from.side.line_stride, to.side.line_stride);
+      CAPTURE(from.first, to.first, from.side.interleaved, to.side.interleaved);
+      const ReorderParams params = {from.side, to.side, rows, columns, batch};
+      const auto expected = copied(from, to, element_bytes, rows, columns, batch);
+      REQUIRE(run(from, to, element_bytes, params, random(), test::coin(random)).fault == "");
+      REQUIRE((to.bytes == expected));
     }
   }
 }

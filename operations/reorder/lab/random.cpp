@@ -25,6 +25,7 @@ struct OwnPath {
   std::int64_t batch = 0;
   bool is_tensor = false;
   bool is_filters = false;
+  int rest = 0;  ///< extents are so many more than a multiple of 4
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -40,6 +41,15 @@ constexpr OwnPath own_paths[] = {
      .from_alignment = 16,
      .to_alignment = 16,
      .batch = 2},
+    {.path = {"turned_pieces", every_kernel},
+     .from_alignment = 16,
+     .to_alignment = 16,
+     .batch = 2,
+     .rest = 3},
+    {.path = {"turned_groups", interleaves},
+     .to = Layout::row_interleaved32,
+     .from_alignment = 16,
+     .to_alignment = 16},
     {.path = {"batch", every_kernel}, .from = Layout::column, .to = Layout::row, .batch = 3},
     {.path = {"interleaved_from", interleaves}, .from = Layout::column_interleaved32},
     {.path = {"interleaved_to", interleaves}, .to = Layout::row_interleaved32},
@@ -62,7 +72,7 @@ void draw_tensor(const OwnPath& path, Problem& problem, Dice& dice) {
 }
 
 void draw_path(const OwnPath& path, Problem& problem, Dice& dice) {
-  const auto size = [&dice] { return 4 * dice.between(17, 49); };
+  const auto size = [&] { return 4 * dice.between(17, 49) + path.rest; };
   problem.m = size();
   problem.n = size();
   problem.batch = path.batch;

@@ -389,7 +389,7 @@ TEST_CASE("an exported plan's header says what a reorder launches", "[export]") 
   const std::string header = detail::plan_header(plan, prepared.launch);
   CHECK_THAT(header, Catch::Contains("  const void* from; /* u8, at a multiple of 1 bytes */"));
   CHECK_THAT(header, Catch::Contains("  void* to; /* u8, at a multiple of 1 bytes */"));
-  CHECK_THAT(header, Catch::Contains("\"copy.cubin\", \"reorder_matrix_s8\", 2u, 256u, 4352u"));
+  CHECK_THAT(header, Catch::Contains("\"copy.cubin\", \"reorder_matrix_s8\", 2u, 256u, 16384u"));
 }
 
 TEST_CASE("a plan is exported as whole files", "[export]") {

@@ -4,6 +4,8 @@ from mutation.kernels import ELEMENTWISE, REORDER
 from mutation.planted.mistake import Planted, on_paths
 
 REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
+REORDER_LINES = "kernels/reorder_matrix/lines.cuh"
+TURN_PIECES = "kernels/reorder_matrix/turn_pieces.cuh"
 ELEMENTWISE_KERNEL = "kernels/elementwise/kernel.cuh"
 REDUCED = "kernels/elementwise/expression.cuh"
 REDUCTIONS = "kernels/common/reductions.cuh"
@@ -24,9 +26,20 @@ PLANTED = [
             [(REORDER_KERNEL, "    to.store(place, quad);", "    if (params.from.lines_are_rows != params.to.lines_are_rows) to.store(place, quad);")]),
     Planted("pieces", "pieces of matrices with the same lines are not stored", REORDER,
             [(REORDER_KERNEL, "arch::global_store(to.at(place.batch, place.line, place.element), values[turn]);", "(void)values;")]),
-    Planted("batch", "all entries have one place", REORDER, [(REORDER_KERNEL, "(batch * side_.batch_stride +", "(0 * batch +")]),
+    Planted("turned_pieces", "whole pieces of matrices with different lines are not read", REORDER,
+            [(TURN_PIECES, "arch::global_load<Piece>(from + i * from_.line_stride());", "{};")]),
+    Planted("turned_pieces", "whole pieces of matrices with different lines are not stored", REORDER,
+            [(TURN_PIECES, "arch::global_store(to, arch::shared_load<Piece>(staged(element, line)));", "(void)to;")]),
+    Planted("turned_pieces", "of the rest of a line that is read the first element is forgotten", REORDER,
+            [(TURN_PIECES, "for (int j = element; j < elements_; ++j)", "for (int j = element + 1; j < elements_; ++j)")]),
+    Planted("turned_pieces", "of the rest of a line that is written the first element is forgotten", REORDER,
+            [(TURN_PIECES, "for (int i = line; i < lines_; ++i)\n", "for (int i = line + 1; i < lines_; ++i)\n")]),
+    Planted("turned_pieces", "all entries have one place", REORDER, [(TURN_PIECES, "+ batch * side.batch_stride)", "+ 0 * batch)")]),
+    Planted("turned_groups", "an interleaved matrix is taken for a plain one", REORDER,
+            [(TURN_PIECES, "side.interleaved ? side.element_stride : interleave", "side.interleaved ? interleave : interleave")]),
+    Planted("batch", "all entries have one place", REORDER, [(REORDER_LINES, "(batch * side_.batch_stride +", "(0 * batch +")]),
     *on_paths(("interleaved_from", "interleaved_to", "images", "images_back", "filters"), "an interleaved matrix is taken for a plain one", REORDER,
-              [(REORDER_KERNEL, "distance(side_.interleaved, element", "distance(false, element")]),
+              [(REORDER_LINES, "distance(side_.interleaved, element", "distance(false, element")]),
     # Expressions of tensors.
     Planted("plain", "a whole vector is not stored", ELEMENTWISE, [(ELEMENTWISE_KERNEL, "      arch::global_store(to + i, part);\n", "      (void)to;\n")]),
     Planted("copy", "bytes become 0", ELEMENTWISE,
