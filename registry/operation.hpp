@@ -15,7 +15,7 @@
 /// and, where it has them,
 ///   Profile, profile(row, device)              what is known of a kernel on a device whatever the problem
 ///   makes_problem                              `check` and `describe` need no cleared problem: they make one
-///   surely_takes(profile, problem)             tells of most rows at a glance that they take the problem
+///   surely_takes(row, profile, problem)        tells of most rows at a glance that they take the problem
 ///   exchanged(problem)                         the same problem as rows with exchanged operands see it
 ///   weigh(problem)                             computes once what check_constraints and estimate need for
 ///                                              every row

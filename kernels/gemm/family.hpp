@@ -57,6 +57,9 @@ class GemmFamily : public Family {
   virtual void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
                       Launch& launch) const = 0;
 
+  /// Whether a row that copies operands first (DesignMetadata::reorders) copies any of this problem's.
+  virtual bool copies_operands(const GemmProblem& /*problem*/) const { return false; }
+
   /// What the host executor computes for a launch that is not empty: the parameters of the kernel's step,
   /// with operands where the caller has them. @param image of the launch
   virtual GemmParams host_params(const Launch& launch, const std::byte* image) const {

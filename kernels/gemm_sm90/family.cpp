@@ -125,6 +125,8 @@ class GemmSm90 final : public CommonGemmFamily {
     if (!launch.is_empty()) add_reorders(problem, launch);
   }
 
+  bool copies_operands(const GemmProblem& problem) const override { return needs_reorder(problem); }
+
   GemmParams host_params(const Launch& launch, const std::byte* image) const override {
     return without_reorders(launch, image, params_of<GemmParams>(image, *kernel_step(launch)));
   }

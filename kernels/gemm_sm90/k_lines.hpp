@@ -1,5 +1,5 @@
-/// Configs whose matrix instruction takes operands that are contiguous along K: other operands are copied
-/// first (reordered.hpp). Host only.
+/// Configs whose matrix instruction takes operands that are contiguous along K, in lines that the copy engine
+/// reads: other operands are copied first (reordered.hpp). Host only.
 #pragma once
 
 #include "gemm_sm90/config.hpp"
@@ -12,10 +12,9 @@ constexpr bool takes_k_lines(const Types& types) {
   return bits == 8 || bits == 32;
 }
 
-/// Whether a config's operands are copied for the kernel of operands that are contiguous along K.
-constexpr bool reorders(const Config& c) {
-  return takes_k_lines(c.types) && (c.layouts.a != Layout::row || c.layouts.b != Layout::column);
-}
+/// Whether a config's operands are copied for the kernel of operands that are contiguous along K: it promises
+/// no alignment, and has any layouts.
+constexpr bool reorders(const Config& c) { return takes_k_lines(c.types) && c.alignment == Alignment{1, 1}; }
 
 /// The config whose device code a row runs: `entry`, of the copies where operands are copied.
 constexpr Config code_of(const Config& c) {
@@ -23,6 +22,7 @@ constexpr Config code_of(const Config& c) {
   if (!reorders(code)) return code;
   code.layouts.a = Layout::row;
   code.layouts.b = Layout::column;
+  code.alignment = {128 / bits_of(code.types.a), 128 / bits_of(code.types.b)};
   return code;
 }
 

@@ -74,7 +74,7 @@ struct LastBlock {
   typename BlocksAhead<config>::Scales scales;
 };
 
-/// Multiplies `left` blocks, at least one, and promotes all but the last. Whole rounds of the ring are
+/// Multiplies `left` blocks, at least one, and promotes all except the last. Whole rounds of the ring are
 /// unrolled: what follows from a stage's number is constant, and which block is the last is known before its
 /// products are waited for.
 template <Config config>

@@ -73,6 +73,9 @@ std::string tile_fault(const Config& c, const Config& code) {
     return "tile.k must be a multiple of " + std::to_string(step) + ", up to " + std::to_string(16 * step);
   const bool a_along_k = box_a(code).k_contiguous;
   const bool b_along_k = box_b(code).k_contiguous;
+  if (takes_k_lines(code.types) && !(a_along_k && b_along_k))
+    return "its matrix instruction takes operands that are contiguous along K: A must be row-major and B "
+           "column-major, or the alignment 1 and 1, so that they are copied first";
   if ((a_along_k || b_along_k) && c.tile.k > 4 * step && c.tile.k % (4 * step) != 0) {
     return "tile.k must be up to " + std::to_string(4 * step) + " or a multiple of " +
            std::to_string(4 * step) + " where K is contiguous in memory";
@@ -207,7 +210,8 @@ std::string gemm_fault(const Config& c) {
   if (why.empty()) why = schedule_fault(c, code);
   if (why.empty()) why = k_group_fault(c, code);
   if (why.empty()) why = register_fault(code);
-  if (why.empty()) why = c.copy == CopyEngine::tma ? tma_fault(c) : cp_async_fault(c, code);
+  if (why.empty())
+    why = c.copy == CopyEngine::tma ? tma_fault(reorders(c) ? code : c) : cp_async_fault(c, code);
   if (why.empty()) why = scale_fault(c);
   if (why.empty()) why = memory_fault(c, code);
   return why;
@@ -224,8 +228,7 @@ std::string shared_memory_fault(int bytes) {
 
 std::string fault(const Config& c) {
   if (!has_instruction(c.types, c.math) || !reorders(c)) return gemm_fault(c);
-  return "its matrix instruction takes operands that are contiguous along K: A must be row-major and B "
-         "column-major";
+  return "its operands are not copied first: alignment 1 and 1 is for GEMMs";
 }
 
 /// With parameters of its own for zero points, and the code of operands that are contiguous along K.

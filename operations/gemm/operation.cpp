@@ -76,6 +76,11 @@ Status no_expression() {
   return {unsupported, "The expression is unsupported: kernels that take scales of operands compute none"};
 }
 
+Status nothing_to_copy() {
+  return {unsupported,
+          "Nothing has to be copied first: the kernel of the same tile takes these operands as they are"};
+}
+
 /// Whether a kernel has the scales, the exact sums and the mode that a problem asks for.
 Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
   const bool takes_scales = kernel.operands.scales != ScaleSupport::none;
@@ -162,8 +167,12 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
   }
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (Status s = check_multiprocessors(kernel.design, problem.controls); !s) return s;
-  return as_seen_by(row, problem,
-                    [&](const GemmProblem& seen) { return profile.family->supports(profile, seen, device); });
+  return as_seen_by(row, problem, [&](const GemmProblem& seen) -> Status {
+    if (Status s = profile.family->supports(profile, seen, device); !s) return s;
+    // Another row runs the same kernel without copies.
+    if (seen.reorders && !profile.family->copies_operands(seen)) return nothing_to_copy();
+    return {};
+  });
 }
 
 Estimate Rules::estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,

@@ -109,7 +109,7 @@ struct Rules {
   static GemmProfile profile(const Row& row, const DeviceModel& device);
   /// Whether check_constraints and the device's compute capability have nothing to refuse. False says
   /// nothing.
-  static bool surely_takes(const GemmProfile& profile, const GemmProblem& problem);
+  static bool surely_takes(const Row& row, const GemmProfile& profile, const GemmProblem& problem);
   static Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                   const DeviceModel& device);
   static Estimate estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
@@ -139,11 +139,12 @@ struct Rules {
                                    std::size_t max_workspace);
 };
 
-inline bool Rules::surely_takes(const GemmProfile& profile, const GemmProblem& problem) {
+inline bool Rules::surely_takes(const Row& row, const GemmProfile& profile, const GemmProblem& problem) {
   const GemmTraits& kernel = profile.traits;
   const bool is_aligned = problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
                           problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b;
-  return profile.takes_plain && is_aligned && (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
+  return profile.takes_plain && is_aligned && !row.metadata.design.reorders &&
+         (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
          (problem.traffic ? problem.traffic->is_plain : is_plain(problem));
 }
 

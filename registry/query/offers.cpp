@@ -17,13 +17,11 @@ Verdict check_predicate(const Row& row, const KnownExpression& expression, const
 
 std::vector<RankKey> ranked(std::span<const Offer> offers, Order order) {
   // Bits of positive floats are ordered as the floats are; the index below them settles ties.
-  // The same order as is_better.
   std::vector<RankKey> keys(offers.size());
   for (std::size_t i = 0; i < offers.size(); ++i) {
     const std::uint64_t time =
         order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds()) : 0;
-    const bool is_last = order == Order::best_first && offers[i].row->metadata.design.reorders;
-    keys[i] = time << 32 | (is_last ? behind_others : 0) | i;
+    keys[i] = time << 32 | i;
   }
   if (order == Order::best_first) sort_keys(keys);
   return keys;

@@ -29,13 +29,6 @@ struct Offer {
   float seconds() const { return static_cast<float>(estimate.seconds); }
 };
 
-/// Whether an offer comes before one that was found earlier: it is faster. Where an operand's layout leaves
-/// nothing to reorder, kernels that do not reorder come first of equal time.
-inline bool is_better(const Offer& offer, const Offer& earlier) {
-  if (offer.seconds() != earlier.seconds()) return offer.seconds() < earlier.seconds();
-  return earlier.row->metadata.design.reorders && !offer.row->metadata.design.reorders;
-}
-
 /// Room for offers. Not cleared, which would take as long as to write them.
 class OfferRoom {
  public:

@@ -92,7 +92,8 @@ Answer best_of(const Search<Rules>& search, const RowRanges& ranges, Tally* tall
       ranges, tally, [&]() -> Offer& { return offer; },
       [&] {
         const bool first = answer.matched++ == 0;
-        if (first || (order == Order::best_first && is_better(offer, answer.offer))) answer.offer = offer;
+        if (first || (order == Order::best_first && offer.seconds() < answer.offer.seconds()))
+          answer.offer = offer;
       });
   return answer;
 }

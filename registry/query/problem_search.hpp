@@ -83,9 +83,9 @@ Status check_row(const Row& row, const typename Rules::Problem& problem, const D
 }
 /// Whether check_row has nothing to refuse, as far as that can be told at a glance. False says nothing.
 template <class Rules, class... Profile>
-bool surely_takes(const typename Rules::Problem& problem, const Profile&... profile) {
+bool surely_takes(const Row& row, const typename Rules::Problem& problem, const Profile&... profile) {
   if constexpr (TakesSurely<Rules>) {
-    return Rules::surely_takes(profile..., problem);
+    return Rules::surely_takes(row, profile..., problem);
   } else {
     return false;
   }
@@ -95,7 +95,7 @@ Status check_row_alone(const Row& row, const typename Rules::Problem& problem, c
   if constexpr (HasProfile<Rules>) {
     typename Rules::Profile computed;
     const typename Rules::Profile& profile = profile_of<Rules>(row, device, computed);
-    if (surely_takes<Rules>(problem, profile)) return {};
+    if (surely_takes<Rules>(row, problem, profile)) return {};
     return check_row<Rules>(row, problem, device, profile);
   } else {
     return check_row<Rules>(row, problem, device);
@@ -176,7 +176,7 @@ struct Search {
 
   template <class... Profile>
   Verdict judge_by(const Row& row, Offer& offer, Status& why, const Profile&... profile) const {
-    if (!surely_takes<Rules>(problem.of(row), profile...) && !check(row, why, profile...))
+    if (!surely_takes<Rules>(row, problem.of(row), profile...) && !check(row, why, profile...))
       return Verdict::unsupported;
     if (!takes_all) {
       const Verdict verdict = check_predicate(row, expression, device, wishes.filter, wishes.options);

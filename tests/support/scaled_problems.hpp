@@ -46,7 +46,9 @@ inline GemmArguments taken_by(const detail::Row& row) {
       default: return TensorView::column_interleaved32(nullptr, operand.dtype, {rows, columns});
     }
   };
-  return {.a = view(o.a, 64, 128),
+  // A kernel that copies operands first takes none that needs no copy.
+  const bool copies = row.metadata.design.reorders && o.a.layout == Layout::row;
+  return {.a = copies ? TensorView::row_major(nullptr, o.a.dtype, {64, 128}, 129) : view(o.a, 64, 128),
           .b = view(o.b, 128, 96),
           .out = view(o.out, 64, 96),
           .accumulator = o.accumulator,

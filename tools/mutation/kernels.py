@@ -228,6 +228,8 @@ STAGES = [
     Stage(r"kernels/gemm_narrow_sm80/(copies|sums)\.cuh", NARROW_SM80[:1], ("20x64x160", "--a-scale", "1x32", "--b-scale", "1x32")),  # K ends with a group
     Stage(r"kernels/gemm_narrow_sm80/zeros\.cuh", NARROW_SM80[4:], ("20x64x160", "--b-scale", "1x32", "--b-zero", "u8")),
     Stage(r"kernels/reduce_split_k/.*", REDUCE),
+    Stage(r"kernels/reorder_matrix/.*", ("--where", "family == 'reorder_matrix'")),
+    Stage(r"kernels/reorder_matrix/turn_pieces\.cuh", REORDER[1:], ("256x128", "--from", "row", "--to", "col", "--no-conflicts")),
     Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),

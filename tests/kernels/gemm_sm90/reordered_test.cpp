@@ -1,7 +1,6 @@
 // GEMMs of operands that are not contiguous along K: the copies in front of the kernel, and where all of it
 // lies.
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +18,7 @@ using namespace quarry;
 namespace {
 
 constexpr const char* e4m3_out_bf16 = "gemm_sm90_e4m3_e4m3_f32_bf16_";
-constexpr const char* small_tile = "_64x128x128_c1x1_s8_one_tile_a16x16";
+constexpr const char* small_tile = "_64x128x128_c1x1_s8_one_tile_a1x1";
 
 Kernel kernel_of(const std::string& layouts) {
   const Result<Kernel> kernel = find_kernel(e4m3_out_bf16 + layouts + small_tile);
@@ -86,7 +85,8 @@ TEST_CASE("reordered operands: operands that are not contiguous along K are copi
 
   const detail::Row& row = detail::row_of(kernel_of("rrr"));
   CHECK_FALSE(row.exchanged);
-  CHECK(detail::entry_of(row.entry).name == std::string(e4m3_out_bf16) + "rcr" + small_tile);
+  CHECK(detail::entry_of(row.entry).name ==
+        std::string(e4m3_out_bf16) + "rcr_64x128x128_c1x1_s8_one_tile_a16x16");
   CHECK(detail::entry_of(row.companions[1]).name == "reorder_matrix_s8");  // of elements of one byte
 }
 
@@ -143,29 +143,63 @@ TEST_CASE("reordered operands: lines that repeat are copied", "[gemm][reorder]")
   CHECK(entries(prepared(kernel_of("rrr"), args)->launch) == std::vector{2, 2, 0});
 }
 
-TEST_CASE(
-    "reordered operands: where nothing is reordered, kernels that do not reorder are first of equal time",
-    "[gemm][reorder]") {
+TEST_CASE("reordered operands: lines that begin where the copy engine cannot read are copied",
+          "[gemm][reorder]") {
+  const auto copies = [](std::int64_t k) {
+    return entries(prepared(kernel_of("rcr"), problem(true, false, k))->launch);
+  };
+  CHECK(copies(72) == std::vector{2, 2, 0});
+  GemmArguments args = problem(true, false);
+  args.b.assumed_alignment = 8;
+  CHECK(entries(prepared(kernel_of("rcr"), args)->launch) == std::vector{2, 0});
+}
+
+TEST_CASE("reordered operands: these kernels take only problems of which something is copied",
+          "[gemm][reorder]") {
+  const auto reordering = [](const GemmArguments& args) {
+    const auto found = get_kernels(args, Filter(), {.device = &hopper()});
+    return std::ranges::count_if(found,
+                                 [](const Candidate& each) { return each.metadata().design.reorders; });
+  };
+  CHECK(reordering(problem(true, false, 4104)) > 0);
+  CHECK(reordering(problem(true, false, 4096)) == 0);
   GemmArguments args = problem(true, true, 4096);
+  CHECK(reordering(args) > 0);
   args.b = TensorView::row_major(nullptr, DType::e4m3, {4096, 1}, 1);  // which is column-major, too
   args.out = TensorView::row_major(nullptr, DType::bf16, {40, 1});
-  const auto found = get_kernels(args, Filter(), {.device = &hopper()});
-  REQUIRE_FALSE(found.empty());
-  std::map<double, bool> reordered;  // by time
-  int ties = 0;
-  for (const Candidate& each : found) {
-    const bool reorders = each.metadata().design.reorders;
-    bool& before = reordered.try_emplace(each.predicted_seconds(), reorders).first->second;
-    INFO(each.name());
-    CHECK((!before || reorders));
-    ties += reorders && !before;
-    before = reorders;
+  CHECK(reordering(args) == 0);
+  const Status refusal = kernel_of("rcr").supports(problem(true, false, 4096));
+  CHECK_THAT(std::string(refusal.message()), Catch::Contains("Nothing has to be copied"));
+}
+
+TEST_CASE("reordered operands: operands with scales are copied, too", "[gemm][reorder]") {
+  const auto first = [](DType type, DType out, bool blocks, std::int64_t k) {
+    GemmArguments args = {.a = TensorView::row_major(nullptr, type, {512, k}),
+                          .b = TensorView::row_major(nullptr, type, {k, 512}),
+                          .out = TensorView::row_major(nullptr, out, {512, 512})};
+    const std::int64_t k_blocks = (k + 127) / 128;
+    args.a_scale = TensorView::row_major(nullptr, DType::f32, {512, blocks ? k_blocks : 1});
+    args.b_scale = TensorView::row_major(nullptr, DType::f32, {blocks ? k_blocks : 1, blocks ? 4 : 512});
+    if (blocks) {
+      args.a_scale_granularity = ScaleGranularity::block_1x128;
+      args.b_scale_granularity = ScaleGranularity::block_128x128;
+    } else {
+      args.a_scale_granularity = ScaleGranularity::row;
+      args.b_scale_granularity = ScaleGranularity::column;
+    }
+    const auto found = get_kernels(args, Filter(), {.device = &hopper()});
+    INFO(found.status().message());
+    REQUIRE_FALSE(found.empty());
+    return found.front().metadata();
+  };
+  for (const std::int64_t k : {2048, 2056}) {
+    for (const bool blocks : {false, true}) {
+      const KernelMetadata kernel = first(DType::e4m3, DType::bf16, blocks, k);
+      CHECK(kernel.family == "gemm_sm90");
+      CHECK(kernel.design.reorders);
+    }
+    CHECK(first(DType::s8, DType::f32, false, k).design.reorders);
   }
-  CHECK(ties > 0);
-  const Filter two = *Filter::parse("tile.m == 64 and tile.n == 32 and tile.k == 256 and out.layout == row");
-  const Result<Candidate> best = find_best(args, two, {.device = &hopper()});
-  REQUIRE(best);
-  CHECK_FALSE(best->metadata().design.reorders);
 }
 
 TEST_CASE("reordered operands: the ranking counts copies, and a query without workspace leaves them out",

@@ -54,8 +54,10 @@ TEST_CASE("gemm_sm90 has 8-bit floating point, bytes and tf32, 32 bytes of K an 
   CHECK_FALSE(whole->metadata().modes.split_k_serial);
   for (const char* const name : {fp8, tf32, bytes}) {
     CHECK(make_kernel(with(with(name, "cooperative", "cooperative_exchanged"), "_rcr_", "_rcc_")));
-    for (const char* const layouts : {"_rrr_", "_crr_", "_ccr_"})
-      check_reorders(with(name, "_rcr_", layouts));
+    const std::string aligned = name == tf32 ? "_a4x4" : "_a16x16";
+    for (const char* const layouts : {"_rcr_", "_rrr_", "_crr_", "_ccr_"})
+      check_reorders(with(with(name, "_rcr_", layouts), aligned, "_a1x1"));
+    check_refused(with(name, "_rcr_", "_rrr_"), "contiguous along K");
     check_refused(with(with(name, "cooperative", "cooperative_cp_async"), "128x128", "64x64"), "cp_async");
   }
 }

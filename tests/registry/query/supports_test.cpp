@@ -86,6 +86,15 @@ bool permits(const KernelMetadata& kernel, const Controls& controls) {
 
 std::int64_t tiles(std::int64_t extent, int tile) { return (extent + tile - 1) / tile; }
 
+/// Whether the kernel without copies could not take an operand.
+bool needs_reorder(const KernelMetadata& kernel, const GemmArguments& args) {
+  const auto fits = [&](const TensorView& view, Layout along_k) {
+    const OperandMetadata whole = {view.dtype, along_k, 16 / bytes_of(view.dtype)};
+    return copies_well(view, whole, true, 1, kernel.design);
+  };
+  return !fits(args.a, Layout::row) || !fits(args.b, Layout::column);
+}
+
 bool expected(const KernelMetadata& kernel, const GemmArguments& args, const DeviceModel& device) {
   const OperandsMetadata& o = kernel.operands;
   if (kernel.operation != Operation::gemm) return false;
@@ -113,6 +122,7 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
     if (!copies_well(args.a, o.a, o.a.layout == Layout::row, k, kernel.design)) return false;
     if (!copies_well(args.b, o.b, o.b.layout == Layout::column, k, kernel.design)) return false;
   }
+  if (kernel.design.reorders && !needs_reorder(kernel, args)) return false;
   const std::int64_t slices = args.controls.split_k_slices.value_or(1);
   if (slices > 1 && (kernel.modes.stream_k || slices > tiles(k, tile.k))) return false;
   if (!permits(kernel, args.controls)) return false;
