@@ -34,6 +34,8 @@ BIAS = "kernels/gemm_sm90/bias.cuh"
 VECTOR_RING = "kernels/gemm_sm90/vector_ring.cuh"
 SCALES = "kernels/gemm_sm90/scales.cuh"
 PROMOTION = "kernels/gemm_sm90/promotion.cuh"
+PROMOTION_AHEAD = "kernels/gemm_sm90/promotion_ahead.cuh"
+BLOCK_SUMS = "kernels/gemm_sm90/block_sums.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
@@ -191,9 +193,13 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "biases of all tiles lie in one place", [(VECTOR_RING, "return static_cast<int>(tile_ % sets);", "return 0;")]),
     HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
     HandWritten("wrong block", "sums of a block begin with those of the one before",
-                [(PROMOTION, "pipeline.stage(), group, k_tiles > 1 ? 1 : 0);", "pipeline.stage(), group, 1);")]),
+                [(BLOCK_SUMS, "pipeline.stage(), group, k_tiles > 1 ? 1 : 0);", "pipeline.stage(), group, 1);")]),
     HandWritten("wrong block", "the second 64 rows join the first ones' sums",
                 [(PROMOTION, "finish_block<config, last>(finished, sums, scales, stage,", "finish_block<config, 0>(finished, sums, scales, stage,")]),
+    HandWritten("wrong block", "the last 64 rows of a block made ready ahead join the first ones' sums",
+                [(PROMOTION_AHEAD, "promote<config, last>(finished_, sums_, scales);", "promote<config, 0>(finished_, sums_, scales);")]),
+    HandWritten("wrong block", "a block has the scales of the next one",
+                [(PROMOTION_AHEAD, "end(stage.empty(), scales);", "end(stage.empty(), ready_.products());")]),
     HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "if ((tile + 1) % block_tiles == 0) walk.advance();", "")]),
     HandWritten("wrong tile", "strips have the scales of the tile's first columns", [(SCALES, "(i - config.tile.m) * columns;", "i - config.tile.m;")]),
     HandWritten("wrong tile", "all strips have the first one's scale", [(SCALES, "scales_[8 * group / strip_columns(config)]", "scales_[0 * group]")]),
