@@ -39,9 +39,10 @@ std::string architecture(int target, int only_cc);
 /// The entry of a config. @pre it is its own entry: space.entry(values) == values
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
 
-/// The names of the other entries that a run of such a kernel may start, as Step::entry counts them; empty
-/// where there is none of that number. First the reduction that follows a parallel split-K; second the copy
-/// of operands that are reordered. A convolution that reorders has the copies of operands and of outputs.
+/// The names of the other entries that a run of such a kernel may start, as Step::entry counts them. A name
+/// is empty if there is no entry of its number. The first is the reduction that follows a parallel split-K,
+/// the second the copy of operands that are reordered. A convolution that reorders has the copies of operands
+/// and of outputs.
 std::vector<std::string> companion_names(const KernelMetadata& kernel);
 
 /// The source that defines entries of one folder. @pre there is one

@@ -21,7 +21,8 @@ bool needs_reorder(const GemmProblem& problem);
 GemmProblem with_k_lines(const GemmProblem& problem);
 
 /// What the copies take: how many there are, the bytes of their matrices in the workspace, and the bytes that
-/// they read and write. Nothing where nothing is multiplied.
+/// they read and write, more where they are made element by element, as these take longer. Nothing where
+/// nothing is multiplied.
 struct ReorderCost {
   int copies = 0;
   std::size_t workspace = 0;
