@@ -1,4 +1,5 @@
-/// Copies matrices with different lines in pieces of 16 bytes, by way of shared memory.
+/// Copies matrices with different lines in pieces of 16 bytes, by way of shared memory. Lines that are not
+/// written in pieces are written element by element.
 ///
 /// "Lines" are lines of the matrix that is read. Their elements are lines of the matrix that is written. A
 /// patch is what a thread turns in registers: a piece of each of so many lines that an element of each makes
@@ -14,33 +15,12 @@
 
 namespace quarry::reorder_matrix {
 
-/// The lines of one side that lie in whole pieces, in one matrix of the batch.
-template <class T>
-class PieceLines {
- public:
-  /// @pre `Lines::moves(piece_bytes)` of the side
-  QUARRY_DEVICE PieceLines(const ReorderSide& side, int batch)
-      : first_(const_cast<T*>(static_cast<const T*>(side.data)) + batch * side.batch_stride),
-        line_stride_(side.line_stride),
-        group_stride_(side.interleaved ? side.element_stride : interleave) {}
-
-  QUARRY_DEVICE T* at(int line, int element) const {
-    return first_ + (line * line_stride_ + distance<true>(element, group_stride_));
-  }
-  QUARRY_DEVICE long long line_stride() const { return line_stride_; }
-
- private:
-  T* first_;
-  long long line_stride_;
-  long long group_stride_;  ///< from 32 elements of a line to the next 32
-};
-
 /// A tile on its way from one matrix to the other.
-template <Config config, class T>
+template <Config config, class T, class Lines>
 class TurnedTile {
  public:
   QUARRY_DEVICE TurnedTile(const ReorderParams& params, const Tile& tile)
-      : from_(params.from, tile.batch), to_(params.to, tile.batch) {
+      : from_(params.from), to_(params.to), batch_(tile.batch) {
     const bool rows = params.from.lines_are_rows;
     first_line_ = rows ? tile.first_row : tile.first_column;
     first_element_ = rows ? tile.first_column : tile.first_row;
@@ -55,11 +35,19 @@ class TurnedTile {
 
   /// @pre all threads have read their part
   QUARRY_DEVICE void write() const {
+    if (to_.moves_pieces())
+      write_pieces();
+    else
+      write_elements();
+  }
+
+ private:
+  QUARRY_DEVICE void write_pieces() const {
     const int first = first_line();
     QUARRY_ROLLED
     for (int stripe = 0; stripe < stripes; ++stripe) {
       const int line = piece_of(stripe) * of_piece;
-      T* to = to_.at(first_element_ + first, first_line_ + line);
+      T* to = to_.at(batch_, first_element_ + first, first_line_ + line);
       QUARRY_ROLLED
       for (int element = first; element < extent && element < elements_; element += lines_at_once) {
         if (line + of_piece <= lines_)
@@ -71,8 +59,19 @@ class TurnedTile {
     }
   }
 
- private:
-  static constexpr int extent = turned_extent(config);
+  /// Neighbouring threads write neighbours.
+  QUARRY_DEVICE void write_elements() const {
+    QUARRY_ROLLED
+    for (int i = arch::thread_index(); i < extent * extent; i += threads(config)) {
+      const int element = i / extent;
+      const int line = i % extent;
+      if (element >= elements_ || line >= lines_) continue;
+      arch::global_store(to_.at(batch_, first_element_ + element, first_line_ + line),
+                         arch::shared_load<T>(staged(element, line)));
+    }
+  }
+
+  static constexpr int extent = tile_extent(config);
   static constexpr int of_piece = Patch<T>::elements;  ///< elements
 
   /// A stripe is 128 bytes of each line. Neighbouring threads take the eight pieces of a line, then the
@@ -113,11 +112,11 @@ class TurnedTile {
       QUARRY_UNROLL
       for (int patch = 0; patch < patches; ++patch) {
         const int line = (first_line() + patch * lines_at_once) * Patch<T>::lines;
-        const T* const from = from_.at(first_line_ + line, first_element_ + element);
+        const T* const from = from_.at(batch_, first_line_ + line, first_element_ + element);
         QUARRY_UNROLL
         for (int i = 0; i < Patch<T>::lines; ++i) {
           if (is_whole && line + i < lines_)
-            values[stripe][patch].pieces[i] = arch::global_load<Piece>(from + i * from_.line_stride());
+            values[stripe][patch].pieces[i] = from_.load(from + i * from_.line_stride());
         }
       }
     }
@@ -150,7 +149,7 @@ class TurnedTile {
     for (int i = line; i < line + Patch<T>::lines && i < lines_; ++i) {
       QUARRY_ROLLED
       for (int j = element; j < elements_; ++j) {
-        const T* const from = from_.at(first_line_ + i, first_element_ + j);
+        const T* const from = from_.at(batch_, first_line_ + i, first_element_ + j);
         arch::shared_store(staged(j, i), arch::global_load<T>(from));
       }
     }
@@ -163,22 +162,23 @@ class TurnedTile {
       arch::global_store(to + (i - line), arch::shared_load<T>(staged(element, i)));
   }
 
-  PieceLines<T> from_;
-  PieceLines<T> to_;
+  Lines from_;
+  Lines to_;
+  int batch_;
   int first_line_;
   int first_element_;
   int lines_;     ///< from the tile's first one on
   int elements_;  ///< likewise
 };
 
-/// Copies matrices with different lines, tile by tile. @pre both sides move in pieces
-template <Config config, class T>
+/// Copies matrices with different lines, tile by tile.
+template <Config config, class T, class Lines>
 QUARRY_DEVICE void turn_pieces(const ReorderParams& params) {
-  constexpr int extent = turned_extent(config);
+  constexpr int extent = tile_extent(config);
   const long long count = tiles(params.rows, params.columns, params.batch, extent);
   QUARRY_ROLLED
   for (long long i = arch::block_index(); i < count; i += arch::grid_blocks()) {
-    const TurnedTile<config, T> tile(params, tile_at(params, extent, i));
+    const TurnedTile<config, T, Lines> tile(params, tile_at(params, extent, i));
     tile.read();
     arch::block_barrier();
     tile.write();

@@ -3,7 +3,7 @@
 from mutation.kernels import ELEMENTWISE, REORDER
 from mutation.planted.mistake import Planted, on_paths
 
-REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
+COPY_PIECES = "kernels/reorder_matrix/copy_pieces.cuh"
 REORDER_LINES = "kernels/reorder_matrix/lines.cuh"
 TURN_PIECES = "kernels/reorder_matrix/turn_pieces.cuh"
 ELEMENTWISE_KERNEL = "kernels/elementwise/kernel.cuh"
@@ -16,30 +16,28 @@ WIDE_VECTORS = tuple(kernel for kernel in ELEMENTWISE if "_v8_" in kernel or "_v
 
 PLANTED = [
     # Reorders.
-    Planted("plain", "fours are not read", REORDER, [(REORDER_KERNEL, "return arch::global_load<Quad<T>>(at(place, 0));", "return {};")]),
-    Planted("plain", "fours are not stored", REORDER, [(REORDER_KERNEL, "arch::global_store(at(place, 0), quad);", "")]),
-    Planted("unaligned_from", "of fours that are not aligned three elements are read", REORDER,
-            [(REORDER_KERNEL, "if (i < place.count) quad.v[i] = arch::global_load", "if (i < place.count && i < 3) quad.v[i] = arch::global_load")]),
-    Planted("unaligned_to", "of fours that are not aligned three elements are stored", REORDER,
-            [(REORDER_KERNEL, "if (i < place.count) arch::global_store(", "if (i < place.count && i < 3) arch::global_store(")]),
-    Planted("same_order", "a matrix in the same order is not stored", REORDER,
-            [(REORDER_KERNEL, "    to.store(place, quad);", "    if (params.from.lines_are_rows != params.to.lines_are_rows) to.store(place, quad);")]),
-    Planted("pieces", "pieces of matrices with the same lines are not stored", REORDER,
-            [(REORDER_KERNEL, "arch::global_store(to.at(place.batch, place.line, place.element), values[turn]);", "(void)values;")]),
+    *on_paths(("unaligned_from", "unaligned_to"), "the last word of a piece is not read", REORDER,
+              [(REORDER_LINES, "for (int i = 0; i < PieceWords<Word>::count; ++i)\n", "for (int i = 0; i < PieceWords<Word>::count - 1; ++i)\n")]),
+    Planted("unaligned_to", "of lines that are not written in pieces the first element is forgotten", REORDER,
+            [(TURN_PIECES, "element >= elements_ || line >= lines_", "line == 0 || element >= elements_ || line >= lines_")]),
+    *on_paths(("same_order", "pieces"), "pieces of matrices with the same lines are not stored", REORDER,
+              [(COPY_PIECES, "to.store(to.at(place.batch, place.line, place.element), values[turn]);", "(void)values;")]),
     Planted("turned_pieces", "whole pieces of matrices with different lines are not read", REORDER,
-            [(TURN_PIECES, "arch::global_load<Piece>(from + i * from_.line_stride());", "{};")]),
+            [(TURN_PIECES, "from_.load(from + i * from_.line_stride());", "{};")]),
     Planted("turned_pieces", "whole pieces of matrices with different lines are not stored", REORDER,
             [(TURN_PIECES, "arch::global_store(to, arch::shared_load<Piece>(staged(element, line)));", "(void)to;")]),
     Planted("turned_pieces", "of the rest of a line that is read the first element is forgotten", REORDER,
             [(TURN_PIECES, "for (int j = element; j < elements_; ++j)", "for (int j = element + 1; j < elements_; ++j)")]),
     Planted("turned_pieces", "of the rest of a line that is written the first element is forgotten", REORDER,
             [(TURN_PIECES, "for (int i = line; i < lines_; ++i)\n", "for (int i = line + 1; i < lines_; ++i)\n")]),
-    Planted("turned_pieces", "all entries have one place", REORDER, [(TURN_PIECES, "+ batch * side.batch_stride)", "+ 0 * batch)")]),
     Planted("turned_groups", "an interleaved matrix is taken for a plain one", REORDER,
-            [(TURN_PIECES, "side.interleaved ? side.element_stride : interleave", "side.interleaved ? interleave : interleave")]),
-    Planted("batch", "all entries have one place", REORDER, [(REORDER_LINES, "(batch * side_.batch_stride +", "(0 * batch +")]),
-    *on_paths(("interleaved_from", "interleaved_to", "images", "images_back", "filters"), "an interleaved matrix is taken for a plain one", REORDER,
+            [(REORDER_LINES, "side.interleaved ? side.element_stride : interleave", "side.interleaved ? interleave : interleave")]),
+    *on_paths(("batch", "turned_pieces"), "all entries have one place", REORDER, [(REORDER_LINES, "(batch * side.batch_stride +", "(0 * batch +")]),
+    *on_paths(("interleaved_from", "interleaved_to"), "an interleaved matrix is taken for a plain one", REORDER,
               [(REORDER_LINES, "distance(side_.interleaved, element", "distance(false, element")]),
+    *on_paths(("images", "images_back", "filters"), "an interleaved matrix is taken for a plain one", REORDER,
+              [(REORDER_LINES, "side.interleaved ? side.element_stride : interleave", "interleave"),
+               (REORDER_LINES, "distance(side_.interleaved, element", "distance(false, element")]),
     # Expressions of tensors.
     Planted("plain", "a whole vector is not stored", ELEMENTWISE, [(ELEMENTWISE_KERNEL, "      arch::global_store(to + i, part);\n", "      (void)to;\n")]),
     Planted("copy", "bytes become 0", ELEMENTWISE,
