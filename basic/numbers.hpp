@@ -105,12 +105,6 @@ constexpr float f32_to_tf32(float value) {
   return std::bit_cast<float>((bits + 0xfffU + (bits >> 13 & 1U)) & ~0x1fffU);
 }
 
-/// The number without its low 13 bits, as `wgmma` reads tf32 operands: towards 0. A NaN that has no other bit
-/// set becomes infinity.
-constexpr float f32_truncated_to_tf32(float value) {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & ~0x1fffU);
-}
-
 /// The nearest f16, as f32.
 constexpr float rounded_to_f16(float value) { return f16_to_f32(f32_to_f16(value)); }
 

@@ -33,6 +33,8 @@ void mbarrier_wait(unsigned barrier, int parity, const Site& site);
 struct Tensor {
   const std::byte* data;
   unsigned element_bytes;
+  /// Whether loads round elements of four bytes to tf32.
+  bool rounds_to_tf32;
   /// Bits 4 and up of an address are XORed with so many bits from bit 7 on: 0 to 3.
   unsigned swizzle_bits;
   /// The last extent and stride are of images.

@@ -1,9 +1,11 @@
 #include "emulator/tensor_copy.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
+#include "basic/numbers.hpp"
 #include "emulator/checks.hpp"
 #include "emulator/cluster.hpp"
 
@@ -22,6 +24,16 @@ constexpr unsigned piece_bytes = 256;   // of global memory that are looked at t
 /// swizzle has (PTX ISA, swizzling modes).
 unsigned swizzled(const Tensor& tensor, unsigned address) {
   return address ^ (address >> 3 & ((1U << tensor.swizzle_bits) - 1) << 4);
+}
+
+/// Rounds a line of f32 as loads by a map of TFLOAT32 do: NaN then has no other bits than tf32 has.
+void round_to_tf32(std::byte* line, unsigned bytes) {
+  for (unsigned at = 0; at < bytes; at += sizeof(float)) {
+    float value;
+    std::memcpy(&value, line + at, sizeof value);
+    const std::uint32_t rounded = std::bit_cast<std::uint32_t>(host::f32_to_tf32(value)) & ~0x1fffU;
+    std::memcpy(line + at, &rounded, sizeof rounded);
+  }
 }
 
 unsigned line_bytes(const Tensor& tensor) { return tensor.box[0] * tensor.element_bytes; }
@@ -304,6 +316,7 @@ std::string land(Block& block, BulkLoad& load) {
     std::byte bytes[most_line_bytes] = {};
     std::string fault = read_line(block.state().memory, reader_of(load), line, bytes, site);
     if (!fault.empty()) return fault;
+    if (load.tensor.rounds_to_tf32) round_to_tf32(bytes, line_bytes(load.tensor));
     return for_each_chunk(load.tensor, load.to, line, 0, line_bytes(load.tensor),
                           [&](unsigned address, unsigned byte, unsigned count) {
                             block.shared().land(address, bytes + byte, count);

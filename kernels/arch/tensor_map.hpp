@@ -28,6 +28,9 @@ struct TensorMapFields {
   const void* data;
   DType dtype;
   TensorSwizzle swizzle;
+  /// Loads round f32 elements to tf32 on the way to shared memory: to the nearest, ties to even. NaN becomes
+  /// 0x7fffe000. (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, probed on an H100)
+  bool rounds_to_tf32 = false;
   /// Elements along each extent, 1 to 2^32; the last one is of images alone.
   unsigned long long extent[4];
   /// Bytes from one line, one batch entry to the next (one column, row, image): multiples of 16 below 2^40.

@@ -97,8 +97,14 @@ TensorMapFields map_of(const Lines& l, TensorSwizzle swizzle, int box_elements, 
           .walk = {}};
 }
 
+/// Of an operand. The matrix instruction reads f32 as tf32 and ignores the low bits, so loads round them.
+TensorMapFields map_of(const Lines& lines, const OperandBox& box, int box_lines) {
+  TensorMapFields map = map_of(lines, box.swizzle(), box.panel_line_elements(), box_lines);
+  map.rounds_to_tf32 = lines.dtype == DType::f32;
+  return map;
+}
 TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
-  return map_of(lines, box.swizzle(), box.panel_line_elements(), box.part_lines());
+  return map_of(lines, box, box.part_lines());
 }
 
 /// Of B: of gated pairs that lie in halves a copy is of one half of a tile.
@@ -106,7 +112,7 @@ TensorMapFields map_of_b(const Config& config, const GemmProblem& problem) {
   const OperandBox box = box_b(config);
   const Lines lines = lines_of_b(config.layouts, problem);
   if (!problem.wide.gated || problem.wide.eights || !box.k_contiguous) return map_of(lines, box);
-  return map_of(lines, box.swizzle(), box.panel_line_elements(), std::min(box.part_lines(), box.extent / 2));
+  return map_of(lines, box, std::min(box.part_lines(), box.extent / 2));
 }
 
 /// Whether the epilogue has more than alpha, a bias and an activation.

@@ -134,7 +134,7 @@ void add_products(const Numbers& numbers, const Conv2dParams& p, const GroupBloc
   std::fill(std::begin(scratch.sums), std::end(scratch.sums), T{0});
   for (int k = 0; k < p.k; k += block_depth) {
     const int depth = std::min(block_depth, p.k - k);
-    for (const Shares& shares : shares_of(numbers.math, false))
+    for (const Shares& shares : shares_of(numbers.math))
       add_products_of<direction, interleaved, T, rounding>(numbers.types, shares, p, block, k, depth,
                                                            scratch);
   }

@@ -264,7 +264,7 @@ class Executor {
     for (; begin < end; begin += depth_) {
       const int depth = static_cast<int>(std::min<std::int64_t>(depth_, end - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
-      for (const Shares& shares : shares_of(kernel_.math, kernel_.truncates_tf32)) {
+      for (const Shares& shares : shares_of(kernel_.math)) {
         pack(rows, row_zeros, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
         pack(columns, column_zeros, scratch.positions, depth, columns_at_once<T>, shares.b, scratch.b);
         multiply(block, depth, scratch);
@@ -408,7 +408,6 @@ HostKernel host_kernel(const detail::Row& row) {
   const Layouts layouts = {m.operands.a.layout, m.operands.b.layout, m.operands.out.layout};
   kernel.layouts = row.exchanged ? exchanged(layouts) : layouts;
   kernel.math = m.design.math;
-  kernel.truncates_tf32 = m.family == "gemm_sm90";
   const Extent3& tile = m.design.tile;
   kernel.tile_m = row.exchanged ? tile.n : tile.m;
   kernel.tile_n = row.exchanged ? tile.m : tile.n;

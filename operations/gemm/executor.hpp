@@ -20,9 +20,6 @@ struct HostKernel {
   Layouts layouts = {};
   /// What it does to f32 operands. (Of 3xTF32, a step's three products are added one after another here.)
   Math math = Math::exact;
-  /// Whether its instruction reads f32 operands as tf32 without their low 13 bits. Else they are rounded
-  /// first.
-  bool truncates_tf32 = false;
   /// Output tile of a block; what the order of sums depends on in mode stream_k alone.
   int tile_m = 1;
   int tile_n = 1;

@@ -120,6 +120,7 @@ constexpr Named<CUtensorMapDataType> data_types[] = {
     QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT32), QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT64),
     QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_UINT8),   QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_INT32),
 };
+constexpr Named<CUtensorMapDataType> rounded_to_tf32 = QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
 
 /// By TensorSwizzle.
 constexpr Named<CUtensorMapSwizzle> swizzles[] = {
@@ -136,9 +137,10 @@ constexpr Named<CUtensorMapL2promotion> promotion_of_all = QUARRY_NAMED(CU_TENSO
 constexpr Named<CUtensorMapFloatOOBfill> fill_of_all = QUARRY_NAMED(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 #undef QUARRY_NAMED
 
-/// Null where there are no tensors of the type.
-const Named<CUtensorMapDataType>* to_driver(DType type) {
-  const int code = info_of(type).tensor_map_type;
+/// The type of a tensor's elements. Null where there are no such tensors.
+const Named<CUtensorMapDataType>* type_of(const TensorMapFields& fields) {
+  if (fields.rounds_to_tf32) return fields.dtype == DType::f32 ? &rounded_to_tf32 : nullptr;
+  const int code = info_of(fields.dtype).tensor_map_type;
   const auto found = std::ranges::find_if(data_types, [code](const auto& t) { return t.value == code; });
   return found == std::end(data_types) ? nullptr : &*found;
 }
@@ -221,9 +223,10 @@ CUresult encode(const TensorMapFields& fields, CUtensorMapDataType type, CUtenso
 }  // namespace
 
 Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
-  const Named<CUtensorMapDataType>* const type = to_driver(fields.dtype);
+  const Named<CUtensorMapDataType>* const type = type_of(fields);
   if (type == nullptr)
-    return unsupported("there are no tensors of type " + std::string(to_string(fields.dtype)));
+    return unsupported("there are no tensors of type " + std::string(to_string(fields.dtype)) +
+                       (fields.rounds_to_tf32 ? ", rounded to tf32" : ""));
   if (Status s = check(fields); !s) return s;
   if (Status s = driver().status; !s) return s;
   CUtensorMap encoded;
@@ -234,7 +237,7 @@ Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
 }
 
 TensorMapWords words_of(const TensorMapFields& fields) {
-  const Named<CUtensorMapDataType>* const type = to_driver(fields.dtype);
+  const Named<CUtensorMapDataType>* const type = type_of(fields);
   return {.type = type == nullptr ? std::string_view() : type->name,
           .interleave = interleave_of_all.name,
           .swizzle = to_driver(fields.swizzle).name,

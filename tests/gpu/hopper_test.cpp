@@ -83,6 +83,11 @@ TEST_CASE("the driver encodes the maps of every shape that is not refused") {
   fields.box[1] = 256;
   must(detail::encode_tensor_map(fields, map));
   fields = good;
+  fields.dtype = DType::f32;
+  fields.box[0] = 32;
+  fields.rounds_to_tf32 = true;
+  must(detail::encode_tensor_map(fields, map));
+  fields = good;
   fields.extent[0] = fields.extent[1] = fields.extent[2] = 1;
   fields.stride[0] = fields.stride[1] = 16;
   must(detail::encode_tensor_map(fields, map));

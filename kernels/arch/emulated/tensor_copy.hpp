@@ -17,6 +17,7 @@ inline emulator::Tensor tensor_of(const TensorMap& map) {
   const PixelWalk& walk = fields.walk;
   return {.data = static_cast<const std::byte*>(fields.data),
           .element_bytes = static_cast<unsigned>(bytes_of(fields.dtype)),
+          .rounds_to_tf32 = fields.rounds_to_tf32,
           .swizzle_bits = static_cast<unsigned>(fields.swizzle),
           .extent = {fields.extent[0], fields.extent[1], fields.extent[2], fields.extent[3]},
           .stride = {fields.stride[0], fields.stride[1], fields.stride[2]},

@@ -9,7 +9,7 @@
 namespace quarry::host {
 
 /// What a kernel multiplies of an operand's value.
-enum class Share : unsigned char { all, tf32, truncated_tf32, tf32_rest, f16, bf16 };
+enum class Share : unsigned char { all, tf32, tf32_rest, f16, bf16 };
 
 /// The shares of A and B whose products a kernel adds up.
 struct Shares {
@@ -18,20 +18,15 @@ struct Shares {
 };
 
 /// The shares of a kernel's math, in the order in which their products are added.
-/// @param truncates_tf32 whether its instruction reads f32 as tf32 without the low 13 bits; else operands are
-/// rounded first
-inline std::span<const Shares> shares_of(Math math, bool truncates_tf32) {
+inline std::span<const Shares> shares_of(Math math) {
   static constexpr Shares all[] = {{Share::all, Share::all}};
   static constexpr Shares tf32[] = {{Share::tf32, Share::tf32}};
-  static constexpr Shares truncated[] = {{Share::truncated_tf32, Share::truncated_tf32}};
   static constexpr Shares three[] = {
       {Share::tf32_rest, Share::tf32}, {Share::tf32, Share::tf32_rest}, {Share::tf32, Share::tf32}};
   static constexpr Shares f16[] = {{Share::f16, Share::f16}};
   static constexpr Shares bf16[] = {{Share::bf16, Share::bf16}};
   switch (math) {
-    case Math::fast_tf32:
-      if (truncates_tf32) return truncated;
-      return tf32;
+    case Math::fast_tf32: return tf32;
     case Math::fast_f32: return three;
     case Math::fast_f16: return f16;
     case Math::fast_bf16: return bf16;
@@ -45,7 +40,6 @@ T share_of(T value, Share share) {
   const auto x = static_cast<float>(value);
   switch (share) {
     case Share::tf32: return static_cast<T>(f32_to_tf32(x));
-    case Share::truncated_tf32: return static_cast<T>(f32_truncated_to_tf32(x));
     case Share::tf32_rest: return static_cast<T>(f32_to_tf32(x - f32_to_tf32(x)));
     case Share::f16: return static_cast<T>(rounded_to_f16(x));
     case Share::bf16: return static_cast<T>(rounded_to_bf16(x));

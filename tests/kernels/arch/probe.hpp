@@ -21,6 +21,7 @@ struct ProbeTensor {
   std::array<unsigned, 4> extent = {};  ///< all 0: the probe has no such tensor; the last one is of images
   std::array<unsigned, 3> box = {};
   PixelWalk walk = {};
+  bool rounds_to_tf32 = false;
 
   bool exists() const { return extent[0] != 0; }
   unsigned words() const { return extent[0] * extent[1] * extent[2] * std::max(1U, extent[3]); }

@@ -36,6 +36,18 @@ Words tensor_and_places(Random& random, std::size_t count) {
 }
 Words loads(Random& random) { return tensor_and_places(random, boxes); }
 
+/// The same with numbers that tf32 has no room for: halfway between two of its numbers, next to that, the
+/// greatest, infinite, NaN of any payload.
+Words loads_of_f32(Random& random) {
+  constexpr std::uint32_t bits[] = {0x3f801000, 0x3f803000, 0x3f800fff, 0x3f801001, 0x00001000, 0x00001001,
+                                    0x007ff000, 0x7f7fefff, 0x7f7ff000, 0x7f7fffff, 0x7f800000, 0x7f800001,
+                                    0x7f801000, 0x7fc00001, 0x7fffffff, 0x00000000};
+  Words in = tensor_and_places(random, boxes);
+  for (std::size_t i = 0; i < loaded_words; i += 2)
+    in[i] = bits[random.below(std::size(bits))] | (random.below(2) << 31);
+  return in;
+}
+
 /// The tensor, then matrices within it, as the probe of maps needs them: from a multiple of 16 bytes on.
 Words matrices(Random& random) {
   Words in = random_words(random, loaded_words);
@@ -99,6 +111,15 @@ void add_copies(std::vector<Probe>& all) {
        .items = boxes,
        .sm90 = true,
        .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
+  all.push_back({.kernel = "tensor_load",
+                 .inputs = std::string(name_of(swizzle)) + "_to_tf32",
+                 .covers = {"tensor_load", "tensor_load_once"},
+                 .make_inputs = loads_of_f32,
+                 .out_words = boxes * box_words,
+                 .shared_memory = boxes_at + 4 * boxes * box_words,
+                 .items = boxes,
+                 .sm90 = true,
+                 .tensor = {.swizzle = swizzle, .extent = loaded, .box = box, .rounds_to_tf32 = true}});
   constexpr std::size_t map_words = probes::map_words(boxes);
   all.push_back({.kernel = "tensor_map",
                  .inputs = name_of(swizzle),
@@ -185,8 +206,9 @@ void add_cluster_probes(std::vector<Probe>& all) {
 TensorMapFields ProbeTensor::fields(const void* data) const {
   const unsigned long long line = 4ULL * extent[0];
   return {.data = data,
-          .dtype = DType::s32,
+          .dtype = rounds_to_tf32 ? DType::f32 : DType::s32,
           .swizzle = swizzle,
+          .rounds_to_tf32 = rounds_to_tf32,
           .extent = {extent[0], extent[1], extent[2], extent[3]},
           .stride = {line, line * extent[1], line * extent[1] * extent[2]},
           .box = {box[0], box[1], box[2]},

@@ -344,6 +344,28 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
   CHECK(checked > 100);
 }
 
+TEST_CASE("gemm_sm90 rounds f32 operands to tf32 on the way, and no others") {
+  alignas(256) static char memory[1];  // only its address counts
+  const auto check = [](const char* name, DType type, bool rounds) {
+    INFO(name);
+    const Result<Kernel> kernel = make_kernel(name);
+    REQUIRE(kernel);
+    GemmArguments args = {.a = TensorView::row_major(memory, type, {100, 64}),
+                          .b = TensorView::column_major(memory, type, {64, 80}),
+                          .out = TensorView::row_major(nullptr, type, {100, 80}),
+                          .math = rounds ? Math::fast_tf32 : Math::exact};
+    args.out.assumed_alignment = 16;
+    const Resolved resolved = launch_of(*kernel, args);
+    for (const Operand name_of_map : {Operand::a, Operand::b, Operand::out}) {
+      const TensorMapFields* const map = resolved.map(name_of_map);
+      REQUIRE(map != nullptr);
+      CHECK(map->rounds_to_tf32 == (rounds && name_of_map != Operand::out));
+    }
+  };
+  check("gemm_sm90_f32_f32_f32_f32_rcr_128x128x32_c1x1_s6_cooperative_fast_tf32_a4x4", DType::f32, true);
+  check("gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c1x1_s4_cooperative_a8x8", DType::bf16, false);
+}
+
 TEST_CASE("boxes of clusters are parts of a tile", "[sm90]") {
   const GemmArguments args = bf16_problem(512, 512, 512);
   const Resolved alone = launch_of(sm90("128x256x64_c1x1_s4_cooperative_a8x8"), args);

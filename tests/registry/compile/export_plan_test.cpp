@@ -187,7 +187,8 @@ void check_map(const TensorMapFields& fields, const void* data, const std::byte*
   CHECK(std::ranges::equal(map.box, fields.box));
   for (const unsigned stride : map.element_strides) CHECK(stride == 1);
   // Numbers of the CUDA driver API: CU_TENSOR_MAP_DATA_TYPE_*, CU_TENSOR_MAP_SWIZZLE_*.
-  const int type = fields.dtype == DType::f16    ? 6
+  const int type = fields.rounds_to_tf32         ? 11
+                   : fields.dtype == DType::f16  ? 6
                    : fields.dtype == DType::bf16 ? 9
                    : fields.dtype == DType::f32  ? 7
                    : bytes_of(fields.dtype) == 1 ? 0

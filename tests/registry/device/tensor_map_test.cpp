@@ -65,6 +65,10 @@ TEST_CASE("tensor maps past their limits are refused", "[maps]") {
     bad.dtype = type;
     check_refused(bad, "there are no tensors of type " + std::string(name));
   }
+  bad = good();
+  bad.rounds_to_tf32 = true;
+  check_refused(bad, "there are no tensors of type bf16, rounded to tf32");
+  bad = good();
   bad.dtype = DType::e4m3;
   bad.box[0] = 24;
   check_refused(bad, "a box with lines of 24 bytes, expected a multiple of 16");
