@@ -42,7 +42,8 @@ void* map(int file, std::size_t bytes) {
 }  // namespace
 
 double expected_seconds(const TuneTask& task, const DeviceMeterOptions& options, const DeviceModel& device) {
-  const Problem problem = task.m ? with_m(task.problem, task.m->high) : task.problem;
+  const Problem problem =
+      task.m ? with_m(task.problem, nearest_in(*task.m, task.m->high).value_or(task.m->high)) : task.problem;
   const Result<std::vector<Kernel>> kernels = kernels_to_measure(problem, options, device);
   if (!kernels) return 0;
   const double rest =

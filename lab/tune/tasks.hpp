@@ -3,27 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lab/problems/problem.hpp"
-#include "registry/tuning/measurement.hpp"
+#include "lab/tune/m_range.hpp"
 
 namespace quarry::lab {
 
-/// Values of M from low to high.
-struct MRange {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-};
-
-/// "1..8192", 1 <= low < high. Fails with parse_error.
-Result<MRange> parse_m_range(std::string_view text);
-
-/// A problem, or all problems that differ from it in M alone.
+/// A problem, or the problems that differ from it in M alone, with the values of M of a range.
 struct TuneTask {
   Problem problem;
   std::optional<MRange> m = std::nullopt;
@@ -53,24 +43,5 @@ Result<std::optional<Shard>> slurm_shard();
 
 bool is_in(const TuneTask& task, const Shard& shard);
 std::vector<TuneTask> tasks_in(std::span<const TuneTask> tasks, const Shard& shard);
-
-/// An M to measure, and the M above which the measurement stands.
-struct Probe {
-  std::int64_t m = 0;
-  std::int64_t above = 0;
-};
-
-/// The next M to measure in a range; absent where it is done. First powers of two, then between neighbours
-/// that have different winners, until those are a sixteenth apart, or 128; above 256 also between neighbours
-/// that have the same one, until those are an eighth apart.
-/// @param winners of each M that was measured, as texts that tell kernels apart
-std::optional<Probe> next_probe(const MRange& range, const std::map<std::int64_t, std::string>& winners);
-
-/// Values of M that are worth compiling for ahead: those that next_probe asks for at first, and those that it
-/// may ask for next, between neighbours, in its order.
-std::vector<std::int64_t> likely_probes(const MRange& range);
-
-/// How many values of M next_probe asks for at first.
-std::size_t first_probes(const MRange& range);
 
 }  // namespace quarry::lab

@@ -7,8 +7,7 @@
 
 #include "basic/text.hpp"
 #include "lab/operation.hpp"
-#include "lab/problems/query.hpp"
-#include "registry/operation.hpp"
+#include "lab/tune/problem_key.hpp"
 #include "registry/tuning/index.hpp"
 #include "registry/tuning/table_file.hpp"
 
@@ -18,17 +17,6 @@ namespace {
 using detail::Measurement;
 using detail::TuningKey;
 using detail::TuningTable;
-
-/// The problem as tables know it. Fails with unsupported for an operation that is not tuned.
-Result<TuningKey> key_of(const Problem& problem) {
-  const detail::OperationInfo& info = detail::info_of(problem.operation());
-  if (Status s = check_tuned(problem.operation()); !s) return s;
-  const HeldArguments held = arguments_of(asked_problem(problem, find_options(problem, {})));
-  const Arguments arguments = held;
-  const Result<TuningKey> key = info.tuning_key(arguments.data());
-  if (!key) return key.status();
-  return key_under(*key, own_options(problem));
-}
 
 /// The measurements of one device and one state of the sources, by problem.
 class Known {
@@ -73,7 +61,7 @@ class Known {
 Result<std::optional<Probe>> first_missing(const TuneTask& task, const Known& known) {
   std::map<std::int64_t, std::string> winners;
   while (const std::optional<Probe> probe = next_probe(*task.m, winners)) {
-    const Result<TuningKey> key = key_of(with_m(task.problem, probe->m));
+    const Result<TuningKey> key = problem_key(with_m(task.problem, probe->m));
     if (!key) return key.status();
     if (!known.has(*key, probe->above)) return probe;
     winners[probe->m] = known.winner(*key);
@@ -84,7 +72,7 @@ Result<std::optional<Probe>> first_missing(const TuneTask& task, const Known& kn
 /// What is to be measured next for a task; absent where it is done. Fails for a problem that is not tuned.
 Result<std::optional<Probe>> next_of(const TuneTask& task, const Known& known) {
   if (task.m) return first_missing(task, known);
-  const Result<TuningKey> key = key_of(task.problem);
+  const Result<TuningKey> key = problem_key(task.problem);
   if (!key) return key.status();
   if (known.has(*key, key->m - 1)) return std::optional<Probe>();
   return std::optional(Probe{key->m, key->m - 1});
@@ -228,7 +216,7 @@ class Tuning {
   }
 
   Result<std::vector<Measurement>> measure(const Problem& problem, const Probe& probe) {
-    const Result<TuningKey> key = key_of(problem);
+    const Result<TuningKey> key = problem_key(problem);
     if (!key) return key.status();
     const std::string text = command_text(problem);
     if (text.size() > detail::most_problem_bytes) {
@@ -298,13 +286,6 @@ std::vector<TuneTask> distinct(std::span<const TuneTask> tasks) {
   std::ranges::copy_if(tasks, std::back_inserter(each),
                        [&](const TuneTask& task) { return seen.insert(task_text(task)).second; });
   return each;
-}
-
-Status check_tuned(Operation operation) {
-  const detail::OperationInfo& info = detail::info_of(operation);
-  if (info.no_tuning.empty()) return {};
-  return {StatusCode::parse_error,
-          "kernels of " + std::string(info.name) + " are not tuned: " + std::string(info.no_tuning)};
 }
 
 Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting) {

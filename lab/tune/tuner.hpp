@@ -78,9 +78,6 @@ struct TuneSetting {
   std::function<void(const TuneProgress&)> progress;
 };
 
-/// Ok for an operation whose kernels are tuned; parse_error otherwise.
-Status check_tuned(Operation operation);
-
 /// Each task once, in the order of the first ones.
 std::vector<TuneTask> distinct(std::span<const TuneTask> tasks);
 

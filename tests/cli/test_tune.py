@@ -162,6 +162,29 @@ class Tuning(TuneTest):
             self.assertAlmostEqual(self.candidates(base.format(m), environment=tuned)[0][0]["measured_us"], 5.5)
         self.assertIsNone(self.candidates(base.format(129), environment=tuned)[0][0]["measured_us"])
 
+    def test_a_range_of_m_is_covered_where_m_decides_alignments(self):
+        base = "gemm {}x256x256 --a f16:col --b f16:col --out f16:row"
+        # Other kernels are the fastest for each alignment.
+        fastest = {8: 0, 4: 1, 2: 2, 1: 3}
+        alignment = {m: max(a for a in fastest if m % a == 0) for m in range(1, 41)}
+        self.write("times.jsonl", "".join(self.times_of(base.format(m), fastest=fastest[alignment[m]]) for m in alignment))
+        for processes in ((), ("--devices", "2")):
+            table = f"table{len(processes)}.jsonl"
+            done = self.tune(*base.format(1).split(), "--m", "1..40", *processes, output=table)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr.count("each of 4 parts of the range is measured"), 1)
+            tuned = {"QUARRY_TUNING": self.path(table)}
+            for m in alignment:
+                first = self.candidates(base.format(m), limit=1, environment=tuned)[0][0]
+                self.assertAlmostEqual(first["measured_us"], 5.5)
+            self.assertLess(len({json.loads(line)["m"] for line in self.lines(table)}), 30)
+        missing = self.quarry("tune", *base.format(1).split(), "--m", "1..40", "--merge", self.path("table0.jsonl"), "-o", self.path("merged"))
+        self.assertIn("4 of 4 problems measured, 0 missing", missing.out)
+        more = run_quarry("tune", *base.format(1).split(), "--m", "1..80", "--merge", self.path("table0.jsonl"), "-o", self.path("merged"))
+        self.assertEqual(more.status, 1)
+        self.assertIn("missing: gemm 8x256x256 --a f16:col --b f16:col --out f16:row --m 1..80 (multiples of 8)\n", more.out)
+        self.assertIn(" --m 1..80 (odd)\n", more.out)
+
     def test_an_interrupt_stops_it(self):
         self.times()
         process = subprocess.Popen([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, "--log", self.log(), "-o",

@@ -125,12 +125,17 @@ class BadInput(TuneTest):
         self.write("mine", '{"quarry_tuning":1,"id')
         self.assertIn("1 measured", self.tune(*PROBLEMS[0].split(), output="mine").stdout)
 
-    def test_a_range_says_which_values_of_m_it_does_not_cover(self):
+    def test_a_range_says_its_parts_and_which_values_of_m_it_leaves_out(self):
         self.times(PROBLEMS[:1])
         plain = self.tune("gemm", "1x256x256", "f16", "--b", "col", "--m", "8..9")
-        self.assertNotIn("leading dimension", plain.stderr)
+        self.assertNotIn("--m:", plain.stderr)
         columns = self.tune("gemm", "1x256x256", "f16", "--a", "col", "--out", "f16:col", "--m", "8..9")
-        self.assertRegex(columns.stderr, "--m: the leading dimension of (out, a|a, out) is M")
+        self.assertIn("--m: M is a leading dimension, and decides alignments: each of 2 parts of the range is measured "
+                      "(M: multiples of 2; odd)", columns.stderr)
+        halves = self.tune("gemm", "1x256x256", "bf16", "--a", "s4:col", "--b", "bf16:col", "--m", "1..64")
+        self.assertIn("--m: values of M are left out (odd), which make no problem: Operand `a` is of s4", halves.stderr)
+        self.refused("tune", "gemm", "1x256x256", "bf16", "--a", "bf16:col:ld=8", "--m", "10..64", "--times", self.path("times.jsonl"),
+                     "-o", self.path("t.jsonl"), says="Operand `a` overlaps itself")
 
     def test_controls_that_a_problem_fixes_stay(self):
         problem = "gemm 64x256x8192 --a f16:row --b f16:col --out f16:row --split-k 4"

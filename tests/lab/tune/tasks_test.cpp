@@ -4,20 +4,16 @@
 #include <stdlib.h>
 
 #include <fstream>
-#include <set>
 #include <string>
 
-#include "lab/problems/fresh_seed.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
-#include "support/random_gemm.hpp"
 
 namespace {
 
 using namespace quarry;
 using namespace quarry::lab;
-using quarry::test::Random;
 
 Problem problem(const std::string& text) {
   const Result<Problem> read = parse_command_text(text);
@@ -106,101 +102,10 @@ TEST_CASE("the part of a Slurm array task") {
   }
 }
 
-TEST_CASE("ranges of M as text") {
-  const Result<MRange> range = parse_m_range("1..8192");
-  REQUIRE(range);
-  CHECK(range->low == 1);
-  CHECK(range->high == 8192);
-  for (const char* bad :
-       {"", "..", "1..", "..2", "2..2", "3..2", "0..2", "1-2", "1..2..3", "1..99999999999"}) {
-    INFO(bad);
-    CHECK(parse_m_range(bad).status().code() == StatusCode::parse_error);
-  }
-}
-
 TEST_CASE("a problem with another M") {
   const Problem one = problem("gemm 1x48x64 --a f16:row --b f16:col --batch 3 --bias row");
   CHECK(command_text(with_m(one, 512)) ==
         "gemm 512x48x64 --a f16:row --b f16:col --out f16:row --batch 3 --bias row");
-}
-
-TEST_CASE("probes find the crossover points") {
-  const auto seed = lab::fresh_seed();
-  INFO("seed " << seed);
-  Random random(seed);
-  for (int round = 0; round < 50; ++round) {
-    const MRange range = {1 + static_cast<std::int64_t>(random() % 64),
-                          100 + static_cast<std::int64_t>(random() % 9000)};
-    // Winners between a few points, far from each other.
-    std::vector<std::int64_t> crossings;
-    for (std::int64_t at = range.low + 5; at < range.high;
-         at += at + static_cast<std::int64_t>(random() % 500))
-      crossings.push_back(at);
-    const auto winner = [&](std::int64_t m) {
-      const auto next = std::ranges::upper_bound(crossings, m - 1);
-      return std::to_string(next - crossings.begin());
-    };
-    std::map<std::int64_t, std::string> winners;
-    std::map<std::int64_t, std::int64_t> above;
-    while (const auto probe = next_probe(range, winners)) {
-      REQUIRE(probe->m >= range.low);
-      REQUIRE(probe->m <= range.high);
-      REQUIRE(probe->above < probe->m);
-      REQUIRE(winners.try_emplace(probe->m, winner(probe->m)).second);
-      above[probe->m] = probe->above;
-      REQUIRE(winners.size() < 250);
-    }
-    REQUIRE(winners.contains(range.low));
-    REQUIRE(winners.contains(range.high));
-    // Every M is in an interval, and its winner is the right one but near to a crossing.
-    for (std::int64_t m = range.low; m <= range.high; ++m) {
-      auto at = winners.lower_bound(m);
-      while (at != winners.end() && at->first != m && above[at->first] >= m) ++at;
-      REQUIRE(at != winners.end());
-      if (at->second == winner(m)) continue;
-      INFO("m " << m << " has the choice of " << at->first);
-      REQUIRE(at->first - m <= std::max<std::int64_t>(8, m / 8));
-    }
-  }
-}
-
-TEST_CASE("likely probes are the first ones, and the next ones where winners differ") {
-  for (const MRange range :
-       {MRange{1, 8192}, MRange{1, 2}, MRange{3, 300}, MRange{100, 101}, MRange{7, 100'000}}) {
-    const std::vector<std::int64_t> likely = likely_probes(range);
-    REQUIRE(likely.size() >= first_probes(range));
-    std::map<std::int64_t, std::string> winners;
-    for (std::size_t i = 0; i < first_probes(range); ++i) {
-      const auto probe = next_probe(range, winners);
-      REQUIRE(probe);
-      CHECK(probe->m == likely[i]);
-      winners[probe->m] = std::to_string(i);  // each another one
-    }
-    const auto next = next_probe(range, winners);
-    REQUIRE(next.has_value() == (likely.size() > first_probes(range)));
-    if (next) CHECK(next->m == likely[first_probes(range)]);
-    CHECK(std::set<std::int64_t>(likely.begin(), likely.end()).size() == likely.size());
-  }
-}
-
-TEST_CASE("probes find winners between two values that have the same one") {
-  const auto seed = lab::fresh_seed();
-  INFO("seed " << seed);
-  Random random(seed);
-  const MRange range = {1, 8192};
-  for (int round = 0; round < 20; ++round) {
-    // Another kernel wins a stretch of a seventh, or more, between powers of two.
-    const std::int64_t power = std::int64_t{256} << random() % 5;
-    const std::int64_t begin =
-        power + 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(power / 2));
-    const std::int64_t end = begin + begin / 7 + 1;
-    std::map<std::int64_t, std::string> winners;
-    while (const auto probe = next_probe(range, winners))
-      winners.try_emplace(probe->m, probe->m >= begin && probe->m <= end ? "other" : "usual");
-    INFO(begin << " to " << end);
-    CHECK(std::ranges::any_of(winners, [](const auto& of_m) { return of_m.second == "other"; }));
-    CHECK(winners.size() < 80);
-  }
 }
 
 TEST_CASE("a log of problems: each once, without its garbage") {

@@ -1,5 +1,6 @@
 // Tuning without a device: stopping, resuming, budgets, parts, ranges.
 #include "lab/tune/tuner.hpp"
+#include "lab/tune/problem_key.hpp"
 
 #include <unistd.h>
 
@@ -8,8 +9,10 @@
 #include <string>
 
 #include "lab/tune/problem_lines.hpp"
+#include "lab/tune/range_parts.hpp"
 #include "lab/tune/tables.hpp"
 #include "quarry/quarry.hpp"
+#include "registry/tuning/index.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
 #include "support/registry_problems.hpp"
@@ -177,6 +180,40 @@ TEST_CASE("a range shows each of its values, and expects those that it is likely
   CHECK(shown == meter.measured);
   REQUIRE(meter.expected.size() == likely_probes(*range[0].m).size());
   for (std::size_t i = 0; i < first_probes(*range[0].m); ++i) CHECK(meter.expected[i] == meter.measured[i]);
+}
+
+TEST_CASE("a table of a range answers for each of its M, whatever their alignments") {
+  const MRange range = {1, 300};
+  for (const char* text :
+       {"gemm 1x256x256 --a f16:col --b f16:col", "gemm 1x256x256 --a f16:row --out f32:col",
+        "gemm 1x256x256 --a f16:row --b f16:col"}) {
+    const TestFolder folder;
+    const Problem problem = *parse_command_text(text);
+    const Result<RangeParts> parts = parts_of(problem, range);
+    REQUIRE(parts);
+    std::vector<TuneTask> tasks;
+    for (const MRange& part : parts->parts) tasks.push_back({with_m(problem, *nearest_in(part, 1)), part});
+    MadeUpTimes meter;
+    const TuneSetting setting = setting_for(folder / "table.jsonl");
+    const auto done = tune(tasks, meter, setting);
+    REQUIRE(done);
+    CHECK(done->failed == 0);
+    const auto table = read_tuning_table(setting.table);
+    REQUIRE(table);
+    CHECK(missing_tasks(tasks, *table, "", tuning_sources()).empty());
+    const detail::TuningIndex index(*table, setting.sources);
+    const detail::Digest device = detail::tuning_device_digest(setting.device);
+    for (std::int64_t m = range.low; m <= range.high; ++m) {
+      INFO(text << " with M of " << m);
+      const Problem each = with_m(problem, m);
+      const auto choices = index.find(device, *problem_key(each));
+      REQUIRE(!choices.empty());
+      // What was measured takes the problem, as all of its alignment do.
+      const auto kernel = find_kernel(index.kernels()[choices.front().kernel].name);
+      REQUIRE(kernel);
+      REQUIRE(candidate_of(*kernel, arguments_of(each), {.device = &h200()}));
+    }
+  }
 }
 
 TEST_CASE("the union of all parts is the whole") {

@@ -1,8 +1,10 @@
 // The problems of a tuning, and the part of them that a process does.
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "lab/operation.hpp"
+#include "lab/tune/problem_key.hpp"
+#include "lab/tune/range_parts.hpp"
 #include "lab/tune/tuner.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/tune/tune.hpp"
@@ -21,31 +23,33 @@ Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
   return logged;
 }
 
-/// The stride from one line of a matrix to the next.
-std::int64_t leading_dimension(const TensorView& view) {
-  if (view.rank < 2) return 0;
-  return std::max(view.strides[view.rank - 2U], view.strides[view.rank - 1U]);
+/// Says in which parts a range is measured, and which values of M are in none.
+void say_parts(const lab::RangeParts& range) {
+  if (range.parts.size() > 1) {
+    std::string parts;
+    for (const lab::MRange& part : range.parts)
+      parts.append(parts.empty() ? "" : "; ").append(lab::twos_text(part.twos));
+    message("--m: M is a leading dimension, and decides alignments: each of " +
+            std::to_string(range.parts.size()) + " parts of the range is measured (M: " + parts + ")");
+  }
+  if (range.refused != 0) {
+    message("--m: values of M are left out (" + lab::twos_text(range.refused) +
+            "), which make no problem: " + range.why.message());
+  }
 }
 
-/// Says where values of M of a range may have keys of their own: the alignment of an operand whose leading
-/// dimension is M changes with M.
-void say_aligned_by_m(const lab::TuneTask& task) {
-  const lab::HeldArguments low = arguments_of(lab::with_m(task.problem, task.m->low));
-  const lab::HeldArguments high = arguments_of(lab::with_m(task.problem, task.m->high));
-  detail::OperandList of_low;
-  detail::OperandList of_high;
-  low.list(of_low);
-  high.list(of_high);
-  std::string names;
-  for (const detail::OperandRef& operand : of_low) {
-    const detail::OperandRef* const same = of_high.find(operand.name);
-    if (same == nullptr || leading_dimension(*operand.view) == leading_dimension(*same->view)) continue;
-    names.append(names.empty() ? "" : ", ").append(to_string(operand.name));
+/// The tasks of a range: one for each of its parts. All problems of a part look like its first one.
+Result<std::vector<lab::TuneTask>> tasks_of(const lab::Problem& problem, const lab::MRange& range,
+                                            bool says_parts) {
+  const Result<lab::RangeParts> parts = lab::parts_of(problem, range);
+  if (!parts) return parts.status();
+  if (says_parts) say_parts(*parts);
+  std::vector<lab::TuneTask> tasks;
+  for (const lab::MRange& part : parts->parts) {
+    const std::int64_t first = lab::nearest_in(part, range.low).value_or(range.low);
+    tasks.push_back({.problem = lab::with_m(problem, first), .m = part});
   }
-  if (names.empty()) return;
-  message(
-      "--m: the leading dimension of " + names +
-      " is M: values of M with another alignment are problems of their own, which the range does not cover");
+  return tasks;
 }
 
 }  // namespace
@@ -70,11 +74,13 @@ Result<std::vector<lab::TuneTask>> read_tasks(const TuneFlags& flags) {
       return Status(StatusCode::parse_error, "--m goes with gemm alone: the shape of " +
                                                  std::string(lab::lab_of(problem.operation()).name) +
                                                  " does not begin with M");
-    // All problems of a range look like its first one.
-    lab::TuneTask task{.problem = range ? lab::with_m(problem, range->low) : problem, .m = range};
-    if (Status s = check_not_empty(task.problem); !s) return s;
-    if (range && flags.queue.empty()) say_aligned_by_m(task);
-    tasks.push_back(std::move(task));
+    Result<std::vector<lab::TuneTask>> named =
+        range ? tasks_of(problem, *range, flags.queue.empty()) : std::vector{lab::TuneTask{problem}};
+    if (!named) return named.status();
+    for (lab::TuneTask& task : *named) {
+      if (Status s = check_not_empty(task.problem); !s) return s;
+      tasks.push_back(std::move(task));
+    }
   }
   return tasks;
 }
