@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "lab/device/device_operands.hpp"
+#include "lab/parallel.hpp"
 #include "lab/problems/matrices.hpp"
 #include "lab/trials/trial.hpp"
 #include "registry/device/properties.hpp"
@@ -176,7 +177,7 @@ Result<Comparison> BenchOperands::check(const Tolerance& tolerance, const Expect
                             ? download_rows(tensor, expected)
                             : rotating_[tensor].buffer.download(out.storage(), 0, out.storage_bytes());
   if (!copied) return copied;
-  return compare(expected, out.view(), tolerance);
+  return compare(expected, out.view(), tolerance, default_threads());
 }
 
 Result<Comparison> BenchOperands::check(const Tolerance& tolerance, const Reference& reference) {

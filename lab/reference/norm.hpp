@@ -11,6 +11,8 @@ namespace quarry::lab {
 class Norm {
  public:
   void add(double x) { squares_ += static_cast<long double>(x) * x; }
+  /// Adds what another one has added up.
+  void add(const Norm& other) { squares_ += other.squares_; }
   long double value() const { return std::sqrt(squares_); }
   /// The same as a double; the greatest one where it is beyond, as an infinite norm would permit everything.
   double finite_value() const {

@@ -100,8 +100,9 @@ struct Comparison {
 };
 
 /// Compares one result in host memory. Where the reference, rounded to the output's type, is NaN or infinite,
-/// the output must be the same.
-Comparison compare(const Expected& expected, const TensorView& out, const Tolerance& tolerance);
+/// the output must be the same. The result does not depend on the threads.
+Comparison compare(const Expected& expected, const TensorView& out, const Tolerance& tolerance,
+                   int threads = 1);
 
 /// Compares all outputs: the one that is off furthest, for its bound.
 Comparison compare(const Reference& reference, const Arguments& arguments, const Tolerance& tolerance);
