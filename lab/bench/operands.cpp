@@ -93,7 +93,9 @@ Result<BenchOperands> BenchOperands::make(const Problem& problem, const HeldArgu
   if (!device) return device.status();
   const std::size_t sets = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
   if (Status fits = check_memory(problem, sets, *device); !fits) return fits;
-  Result<Operands> host = Operands::make(stored, operand_options(problem, seed));
+  OperandOptions options = operand_options(problem, seed);
+  options.threads = default_threads();
+  Result<Operands> host = Operands::make(stored, options);
   if (!host) return host.status();
   BenchOperands made(*std::move(host), sets);
   Result<Reference> reference =

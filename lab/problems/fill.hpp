@@ -19,6 +19,8 @@ enum class Values : std::uint8_t {
 struct FillOptions {
   std::uint64_t seed = 0;
   Values values = Values::uniform;
+  /// The values do not depend on it.
+  int threads = 1;
 };
 
 /// Fills a tensor in host memory with the values that operand number `operand` has under these options. An

@@ -1,5 +1,7 @@
 #include "lab/problems/guarded_tensor.hpp"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
 #include <string>
@@ -97,8 +99,13 @@ void GuardedTensor::make_view(const TensorView& shape) {
 }
 
 void GuardedTensor::poison() {
-  // The pattern begins where the elements do, so that each reads as the same NaN.
-  for (std::size_t i = 0; i < bytes_; ++i) storage_[i] = std::byte{poison_byte(view_.dtype, i + offset())};
+  // The pattern begins where the elements do, so that each reads as the same NaN. It repeats itself, so that
+  // a few bytes of it can be copied.
+  std::array<std::byte, guard_bytes> pattern;
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    pattern[i] = std::byte{poison_byte(view_.dtype, i + offset())};
+  for (std::size_t i = 0; i < bytes_; i += pattern.size())
+    std::copy_n(pattern.data(), std::min(pattern.size(), bytes_ - i), storage_.get() + i);
 }
 
 /// Checks the elements of one matrix of an array, or of all matrices if the tensor is no array, and what lies

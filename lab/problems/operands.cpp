@@ -28,12 +28,13 @@ Result<Operands> Operands::make(HeldArguments shape, const OperandOptions& optio
   for (const NamedTensor& each : made.tensors_) {
     if (!each.is_output) made.fill(each.name, each.tensor.view());
   }
-  made.reset_outputs();
+  made.fill_in_place();  // outputs are poison since they were made
   return made;
 }
 
 Status Operands::make_tensors(const OperandOptions& options) {
-  options_ = {.seed = options.seed, .values = options.values, .given = options.given};
+  options_ = {
+      .seed = options.seed, .values = options.values, .given = options.given, .threads = options.threads};
   return arguments_.edit_operands([&](const detail::OperandRef& operand, TensorView& view) -> Status {
     if (operand.may_be_out && std::ranges::find(options.in_place, operand.name) != options.in_place.end()) {
       options_.in_place.push_back(operand.name);
@@ -51,7 +52,7 @@ Status Operands::make_tensors(const OperandOptions& options) {
 void Operands::fill(Operand name, const TensorView& view) const {
   const auto given = std::ranges::find(options_.given, name, &GivenValues::name);
   if (given != options_.given.end()) return write_values(view, given->values);
-  const FillOptions options = {.seed = options_.seed, .values = options_.values};
+  const FillOptions options = {.seed = options_.seed, .values = options_.values, .threads = options_.threads};
   const auto own = lab_of(arguments_.operation()).fill;
   if (own != nullptr && own(arguments_, name, view, options)) return;
   fill_random(view, value_number(name), options);
@@ -69,6 +70,10 @@ void Operands::reset_outputs() {
   for (NamedTensor& each : tensors_) {
     if (each.is_output) each.tensor.poison();
   }
+  fill_in_place();
+}
+
+void Operands::fill_in_place() {
   if (!options_.in_place.empty()) fill(options_.in_place.front(), tensors_.front().tensor.view());
 }
 

@@ -27,6 +27,8 @@ struct OperandOptions {
   std::vector<Operand> in_place = {};
   /// Operands that hold what the problem says, such as the sizes of groups.
   std::vector<GivenValues> given = {};
+  /// Threads that fill large operands.
+  int threads = 1;
 };
 
 /// Memory of one operand.
@@ -72,6 +74,7 @@ class Operands {
 
   Status make_tensors(const OperandOptions& options);
   void fill(Operand name, const TensorView& view) const;
+  void fill_in_place();
 
   HeldArguments arguments_;
   OperandOptions options_;
