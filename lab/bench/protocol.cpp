@@ -8,8 +8,6 @@ namespace {
 
 /// A stream takes about a thousand entries before launches wait; a launch may be three of them.
 constexpr int most_launches = 256;
-/// Long enough for events' own time not to matter, short enough for hundreds of contestants.
-constexpr double brief_seconds = 100e-6;
 
 std::vector<Spread> spreads_of(std::vector<std::vector<double>> samples) {
   std::vector<Spread> spreads;

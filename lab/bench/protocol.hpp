@@ -31,6 +31,10 @@ class Bursts {
 
 using Random = std::mt19937_64;
 
+/// Of a brief burst: long enough for events' own time not to matter, short enough for hundreds of
+/// contestants.
+inline constexpr double brief_seconds = 100e-6;
+
 /// Launches that take about `seconds` when one takes `each`: 2 at least, and no more than a stream holds.
 int launches_for(double seconds, double each);
 

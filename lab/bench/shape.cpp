@@ -9,6 +9,7 @@
 
 #include "lab/bench/bursts.hpp"
 #include "lab/bench/controls.hpp"
+#include "lab/bench/stages.hpp"
 #include "lab/bench/yardstick.hpp"
 #include "lab/operation.hpp"
 #include "lab/problems/query.hpp"
@@ -19,20 +20,6 @@
 
 namespace quarry::lab {
 namespace {
-
-/// Kernels, and algorithms of the yardstick, that are timed a second time, briefly still, and to the end.
-constexpr std::size_t second_kernels = 12;
-constexpr std::size_t last_kernels = 4;
-constexpr std::size_t second_algorithms = 8;
-constexpr std::size_t last_algorithms = 3;
-/// Problems of this time and more are timed back to back, too: they lower the clock.
-constexpr double large_seconds = 100e-6;
-/// Of the device's work before it counts, so that it reaches its clock.
-constexpr double warm_seconds = 0.1;
-/// Of bursts back to back before they count, so that it comes down again; and of one burst of each kind.
-constexpr double settle_seconds = 0.25;
-constexpr double gap_burst_seconds = 300e-6;
-constexpr double back_to_back_burst_seconds = 2e-3;
 
 FindOptions options_for(const Problem& problem, const BenchSetting& setting) {
   return find_options(problem, {.limit = setting.options.top,
@@ -256,10 +243,9 @@ class ShapeBench {
 
   /// Times some with gaps, so few times that it takes a second or two. @param times where they go
   Status time_calmly(DeviceBursts& bursts, std::span<const std::size_t> who, std::vector<double>& times) {
-    constexpr int repeats = 2;
     const double least = *std::ranges::min_element(brief_);
     const Result<std::vector<Spread>> spreads =
-        time_with_gaps(bursts, who, launches_for(gap_burst_seconds, least), repeats, dice_);
+        time_with_gaps(bursts, who, launches_for(gap_burst_seconds, least), calm_repeats, dice_);
     if (!spreads) return spreads.status();
     for (std::size_t i = 0; i < who.size(); ++i) times[who[i]] = (*spreads)[i].median;
     return {};
@@ -280,7 +266,7 @@ class ShapeBench {
       add_best(second, calm, second_kernels, second_algorithms);
       if (Status s = time_calmly(bursts, second, calm); !s) return s;
     }
-    if (Status s = time_again(bursts, second, 3); !s) return s;
+    if (Status s = time_again(bursts, second, second_rounds); !s) return s;
     add_best(finalists_, brief_, last_kernels, last_algorithms);
     if (is_large_) add_best(finalists_, calm, last_kernels, last_algorithms);
     for (std::size_t i = 0; i < kernels(); ++i) {

@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
+#include "lab/bench/duration.hpp"
+#include "lab/operation.hpp"
 #include "lab/problems/problem_text.hpp"
 
 namespace quarry::lab {
@@ -28,9 +29,6 @@ struct Header {
   std::uint64_t over_budget;
 };
 
-/// Runs of a kernel until its time is known.
-constexpr double runs = 200;
-
 Status no_memory() {
   return {StatusCode::file_error, std::string("memory for a list of tasks: ") + std::strerror(errno)};
 }
@@ -46,13 +44,13 @@ double expected_seconds(const TuneTask& task, const DeviceMeterOptions& options,
       task.m ? with_m(task.problem, nearest_in(*task.m, task.m->high).value_or(task.m->high)) : task.problem;
   const Result<std::vector<Kernel>> kernels = kernels_to_measure(problem, options, device);
   if (!kernels) return 0;
-  const double rest =
-      options.bench.repeats * std::chrono::duration<double>(options.bench.gap).count();  // between bursts
-  double seconds = 0;
+  std::vector<double> predicted;
   for (const Kernel& kernel : *kernels) {
     const auto candidate = quarry::candidate_of(kernel, arguments_of(problem), {.device = &device});
-    seconds += rest + (candidate ? runs * candidate->predicted_seconds() : 0);
+    if (candidate) predicted.push_back(candidate->predicted_seconds());
   }
+  const double seconds = expected_bench_seconds(predicted, lab_of(problem.operation()).has_controls,
+                                                touched_bytes(problem), options.bench);
   return task.m ? seconds * static_cast<double>(first_probes(*task.m)) : seconds;
 }
 

@@ -14,8 +14,8 @@
 
 namespace quarry::lab {
 
-/// Seconds that measuring a task is likely to take on a device, by the predicted times of its kernels. Only
-/// their order means something.
+/// Seconds that measuring a task is likely to take on a device, by the predicted times of its kernels; of a
+/// range, its first values.
 double expected_seconds(const TuneTask& task, const DeviceMeterOptions& options, const DeviceModel& device);
 
 /// Numbers of tasks, the one that is likely to take longest first: who takes the next one when it is free
