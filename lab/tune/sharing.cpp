@@ -22,6 +22,8 @@ namespace {
 struct Header {
   std::uint64_t taken;
   std::uint64_t size;
+  std::uint64_t owner;
+  std::uint64_t processes;  ///< 0 until the order is there
   // The sum of all reports.
   std::uint64_t measured;
   std::uint64_t failed;
@@ -64,8 +66,8 @@ std::vector<std::uint32_t> longest_first(std::span<const TuneTask> tasks, const 
   return order;
 }
 
-Result<TaskQueue> TaskQueue::make(std::span<const std::uint32_t> order) {
-  const std::size_t bytes = sizeof(Header) + order.size_bytes();
+Result<TaskQueue> TaskQueue::make(std::size_t tasks) {
+  const std::size_t bytes = sizeof(Header) + tasks * sizeof(std::uint32_t);
   const int file = memfd_create("quarry tune", 0);
   if (file < 0) return no_memory();
   void* const memory = ftruncate(file, static_cast<off_t>(bytes)) == 0 ? map(file, bytes) : MAP_FAILED;
@@ -74,10 +76,9 @@ Result<TaskQueue> TaskQueue::make(std::span<const std::uint32_t> order) {
     close(file);
     return why;
   }
-  const Header header = {
-      .taken = 0, .size = order.size(), .measured = 0, .failed = 0, .left = 0, .over_budget = 0};
-  std::memcpy(memory, &header, sizeof header);
-  std::memcpy(static_cast<std::byte*>(memory) + sizeof header, order.data(), order.size_bytes());
+  // The rest of new memory is 0.
+  static_cast<Header*>(memory)->size = tasks;
+  static_cast<Header*>(memory)->owner = static_cast<std::uint64_t>(getpid());
   return TaskQueue(file, memory, bytes);
 }
 
@@ -99,7 +100,7 @@ TaskQueue::TaskQueue(int file, void* memory, std::size_t bytes)
     : file_(file),
       memory_(memory),
       bytes_(bytes),
-      order_(reinterpret_cast<const std::uint32_t*>(static_cast<std::byte*>(memory) + sizeof(Header)),
+      order_(reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(memory) + sizeof(Header)),
              (bytes - sizeof(Header)) / sizeof(std::uint32_t)) {}
 
 TaskQueue::TaskQueue(TaskQueue&& other) noexcept
@@ -112,6 +113,17 @@ TaskQueue::~TaskQueue() {
   if (memory_ == nullptr) return;
   munmap(memory_, bytes_);
   close(file_);
+}
+
+int TaskQueue::owner() const { return static_cast<int>(static_cast<const Header*>(memory_)->owner); }
+
+void TaskQueue::publish(std::span<const std::uint32_t> order, std::size_t processes) {
+  std::ranges::copy(order, order_.begin());
+  std::atomic_ref(static_cast<Header*>(memory_)->processes).store(processes, std::memory_order_release);
+}
+
+std::size_t TaskQueue::processes() const {
+  return std::atomic_ref(static_cast<Header*>(memory_)->processes).load(std::memory_order_acquire);
 }
 
 std::size_t TaskQueue::take() { return std::atomic_ref(static_cast<Header*>(memory_)->taken).fetch_add(1); }
@@ -138,9 +150,10 @@ Result<QueuePlace> parse_queue_place(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const Result<std::int64_t> file = parse_integer("--queue", text.substr(0, colon), 0, 1 << 20);
   if (!file) return file.status();
-  const Result<Shard> process = parse_shard(text.substr(std::min(colon + 1, text.size())));
+  const Result<std::int64_t> process =
+      parse_integer("--queue", text.substr(std::min(colon + 1, text.size())), 0, 1 << 20);
   if (!process) return process.status();
-  return QueuePlace{static_cast<int>(*file), *process};
+  return QueuePlace{static_cast<int>(*file), static_cast<std::size_t>(*process)};
 }
 
 }  // namespace quarry::lab

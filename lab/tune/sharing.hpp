@@ -24,11 +24,12 @@ std::vector<std::uint32_t> longest_first(std::span<const TuneTask> tasks, const 
                                          const DeviceModel& device);
 
 /// A list of task numbers in memory that processes share, and how many of them were taken. The process that
-/// makes it starts the others, which inherit its file.
+/// makes it starts the others, which inherit its file. They start while it still finds out the list, because
+/// the start of CUDA takes each of them long.
 class TaskQueue {
  public:
-  /// Fails with file_error where there is no such memory.
-  static Result<TaskQueue> make(std::span<const std::uint32_t> order);
+  /// Room for the numbers of so many tasks. Fails with file_error where there is no such memory.
+  static Result<TaskQueue> make(std::size_t tasks);
   /// Opens the queue of an inherited file. Fails with invalid_arguments for any other file.
   static Result<TaskQueue> open(int file);
 
@@ -39,6 +40,16 @@ class TaskQueue {
   /// What a child opens.
   int file() const { return file_; }
   std::size_t size() const { return order_.size(); }
+  /// The process that made it.
+  int owner() const;
+
+  /// Opens the list to the others. @pre as many numbers as there is room for
+  /// @param processes that take part, above 0: processes with greater numbers do not
+  void publish(std::span<const std::uint32_t> order, std::size_t processes);
+  /// How many take part; 0 until the list is there.
+  std::size_t processes() const;
+
+  /// @pre the list is there, as for take()
   std::uint32_t operator[](std::size_t place) const { return order_[place]; }
   /// The first place of the list that nobody took before, by any process; size() and more: none is left.
   std::size_t take();
@@ -54,14 +65,13 @@ class TaskQueue {
   int file_;
   void* memory_;
   std::size_t bytes_;
-  std::span<const std::uint32_t> order_;
+  std::span<std::uint32_t> order_;
 };
 
-/// Who takes part in sharing: "FILE:3/8", process 3 (from 0) of 8 and the queue's file. Fails with
-/// parse_error.
+/// Who takes part in sharing: "FILE:3", the queue's file and process 3 (from 0). Fails with parse_error.
 struct QueuePlace {
   int file = 0;
-  Shard process;
+  std::size_t process = 0;
 };
 Result<QueuePlace> parse_queue_place(std::string_view text);
 

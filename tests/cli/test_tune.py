@@ -278,6 +278,14 @@ class Parts(TuneTest):
         self.tune("--log", log, output="whole.jsonl")
         self.assertEqual(self.lines("table.jsonl"), self.lines("whole.jsonl"))
 
+    def test_devices_that_are_not_there_are_said_once(self):
+        for devices in ("all", "3"):
+            done = subprocess.run([BINARY, "tune", "--log", self.log(), "--devices", devices, "-o", self.path("table.jsonl")],
+                                  capture_output=True, text=True, timeout=60, env=dict(os.environ, CUDA_VISIBLE_DEVICES=""))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"^quarry: nothing can be timed here: .*\n$")
+            self.assertFalse(os.path.exists(self.path("table.jsonl")))
+
     def many_on_their_way(self):
         """Two processes that have begun with 500 problems."""
         problems = [f"gemm {m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 501)]
@@ -329,7 +337,7 @@ class Parts(TuneTest):
             measured += self.sums(done.stdout)[0]
         self.assertEqual(measured, 8)
         self.assertEqual(self.sums(self.tune("--log", log, "--devices", "2").stdout), (0, 8, 0, 0))
-        for bad in ("1:0/2", "999:0/1", "x"):
+        for bad in ("1:0", "999:0", "0:x", "x"):
             self.assertNotEqual(self.tune("--log", log, "--queue", bad).returncode, 0)
 
 

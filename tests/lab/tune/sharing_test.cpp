@@ -28,6 +28,13 @@ using namespace quarry::lab;
 using detail::TestFolder;
 using test::h200;
 
+/// A list that is there.
+Result<TaskQueue> queue_of(std::span<const std::uint32_t> order) {
+  Result<TaskQueue> queue = TaskQueue::make(order.size());
+  if (queue) queue->publish(order, 1);
+  return queue;
+}
+
 /// Problems of very different sizes.
 std::vector<TuneTask> some_tasks(std::size_t count, std::mt19937& random) {
   std::vector<TuneTask> tasks;
@@ -111,7 +118,7 @@ struct Outcome {
 Outcome tune_side_by_side(const std::vector<TuneTask>& tasks, std::size_t devices,
                           const std::map<std::string, double>& seconds, const std::string& table,
                           std::optional<double> budget = std::nullopt) {
-  Result<TaskQueue> queue = TaskQueue::make(longest_first(tasks, {}, h200()));
+  Result<TaskQueue> queue = queue_of(longest_first(tasks, {}, h200()));
   REQUIRE(queue);
   SimulatedTime time(devices);
   std::deque<SlowTimes> meters;
@@ -165,7 +172,7 @@ std::map<std::string, double> some_seconds(const std::vector<TuneTask>& tasks, s
 TEST_CASE("each place of a queue is taken once, by whoever shares its memory") {
   std::vector<std::uint32_t> order(5000);
   std::iota(order.rbegin(), order.rend(), 0U);
-  Result<TaskQueue> queue = TaskQueue::make(order);
+  Result<TaskQueue> queue = queue_of(order);
   REQUIRE(queue);
   std::vector<std::vector<std::uint32_t>> taken(4);
   std::vector<std::thread> threads;
@@ -185,9 +192,25 @@ TEST_CASE("each place of a queue is taken once, by whoever shares its memory") {
   CHECK(queue->take() >= queue->size());
 }
 
+TEST_CASE("others see a list when it is published") {
+  Result<TaskQueue> queue = TaskQueue::make(3);
+  REQUIRE(queue);
+  Result<TaskQueue> same = TaskQueue::open(dup(queue->file()));
+  REQUIRE(same);
+  CHECK(same->size() == 3);
+  CHECK(same->owner() == getpid());
+  CHECK(same->processes() == 0);
+  queue->publish(std::vector<std::uint32_t>{2, 0, 1}, 4);
+  CHECK(same->processes() == 4);
+  CHECK((*same)[0] == 2);
+  CHECK((*same)[2] == 1);
+  CHECK(same->take() == 0);
+  CHECK(queue->take() == 1);
+}
+
 TEST_CASE("a queue adds up what became of its processes") {
   const std::vector<std::uint32_t> order(3);
-  Result<TaskQueue> queue = TaskQueue::make(order);
+  Result<TaskQueue> queue = queue_of(order);
   REQUIRE(queue);
   CHECK(!queue->sum().has_nothing());
   queue->add({.left = 2, .is_over_budget = true});
@@ -205,14 +228,12 @@ TEST_CASE("a queue adds up what became of its processes") {
 TEST_CASE("files that are no queue, and places that are none") {
   CHECK(TaskQueue::open(-1).status().code() == StatusCode::invalid_arguments);
   const TestFolder folder;
-  CHECK(!parse_queue_place("3"));
-  for (const char* bad : {"", ":", "3:", ":0/2", "3:2/2", "-1:0/2", "3:0", "x:0/1"})
+  for (const char* bad : {"", ":", "3", "3:", ":0", "3:0/2", "-1:0", "3:-1", "x:0", "3:x"})
     CHECK(!parse_queue_place(bad));
-  const Result<QueuePlace> place = parse_queue_place("7:1/3");
+  const Result<QueuePlace> place = parse_queue_place("7:1");
   REQUIRE(place);
   CHECK(place->file == 7);
-  CHECK(place->process.index == 1);
-  CHECK(place->process.count == 3);
+  CHECK(place->process == 1);
 }
 
 TEST_CASE("tasks that take long come first") {

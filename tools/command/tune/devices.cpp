@@ -8,9 +8,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "tools/command/common/output.hpp"
@@ -135,27 +139,58 @@ int wait_for_all(std::vector<pid_t> processes, const BlockedSignals& signals) {
   return exit;
 }
 
+/// Starts the process of a device. @return whether there is one
+bool start_for(std::size_t device, const lab::TaskQueue& queue, const BlockedSignals& signals,
+               std::vector<pid_t>& processes) {
+  std::vector<std::string> words = own_words();
+  words.push_back("--queue=" + std::to_string(queue.file()) + ":" + std::to_string(device));
+  std::vector<std::string> environment = environment_for(device);
+  pid_t process = 0;
+  const int error = start(words, environment, signals.before(), process);
+  if (error == 0) {
+    processes.push_back(process);
+  } else {
+    message("cannot start a process for device " + std::to_string(device) + ": " + std::strerror(error));
+  }
+  return error == 0;
+}
+
+/// Devices that CUDA_VISIBLE_DEVICES names; as many as one likes if it is not set.
+std::size_t visible_devices() {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return std::numeric_limits<std::size_t>::max();
+  const std::string_view names = visible;
+  return names.empty() ? 0 : static_cast<std::size_t>(std::ranges::count(names, ',')) + 1;
+}
+
 }  // namespace
 
-int tune_on_devices(std::size_t count, const lab::TaskQueue& queue) {
-  const std::vector<std::string> words = own_words();
+std::size_t likely_devices() {
+  std::size_t nodes = 0;  // /dev/nvidia0 and so on
+  std::error_code error;
+  for (std::filesystem::directory_iterator each("/dev", error), end; !error && each != end;
+       each.increment(error)) {
+    const std::string name = each->path().filename();
+    const std::string_view number = std::string_view(name).substr(std::min<std::size_t>(6, name.size()));
+    nodes += name.starts_with("nvidia") && !number.empty() &&
+             number.find_first_not_of("0123456789") == number.npos;
+  }
+  return std::clamp<std::size_t>(std::min(nodes, visible_devices()), 1, most_devices);
+}
+
+int tune_on_devices(std::size_t at_once, const lab::TaskQueue& queue,
+                    const std::function<std::size_t()>& publish) {
   const BlockedSignals signals;
   std::vector<pid_t> processes;
   int exit = done;
-  for (std::size_t device = 0; device < count; ++device) {
-    std::vector<std::string> own = words;
-    own.push_back("--queue=" + std::to_string(queue.file()) + ":" + std::to_string(device) + "/" +
-                  std::to_string(count));
-    std::vector<std::string> environment = environment_for(device);
-    pid_t process = 0;
-    const int error = start(own, environment, signals.before(), process);
-    if (error == 0) {
-      processes.push_back(process);
-    } else {
-      message("cannot start a process for device " + std::to_string(device) + ": " + std::strerror(error));
-      exit = failed;
+  std::size_t next = 0;
+  const auto start_until = [&](std::size_t count) {
+    for (; next < count; ++next) {
+      if (!start_for(next, queue, signals, processes)) exit = failed;
     }
-  }
+  };
+  start_until(at_once);
+  start_until(publish());
   return std::max(exit, wait_for_all(std::move(processes), signals));
 }
 

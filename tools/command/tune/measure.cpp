@@ -1,11 +1,14 @@
 // Measuring the problems of a tuning.
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <thread>
 #include <utility>
 
 #include "lab/bench/cublaslt.hpp"
@@ -202,14 +205,18 @@ int tune_here(const std::vector<lab::TuneTask>& tasks, lab::DeviceMeterOptions o
   return run_tasks(tasks, meter, std::move(setting), shown);
 }
 
+/// Devices that are asked for, which is no number of them: all that there are.
+constexpr std::size_t all_devices = std::numeric_limits<std::size_t>::max();
+
 /// Devices that are asked for; 0: the used one, in this process.
 Result<std::size_t> read_devices(const TuneFlags& flags) {
   if (flags.devices.empty()) return std::size_t{0};
   if (flags.devices == "all" && !flags.times.empty())
     return Status(StatusCode::parse_error,
                   "--devices: recorded times have no devices: expected a number of processes, not `all`");
-  if (flags.devices == "all") return static_cast<std::size_t>(device_count());
-  const Result<std::int64_t> count = lab::parse_integer("--devices", flags.devices, 1, 64);
+  if (flags.devices == "all") return all_devices;
+  const Result<std::int64_t> count =
+      lab::parse_integer("--devices", flags.devices, 1, static_cast<std::int64_t>(most_devices));
   if (!count) return Status(StatusCode::parse_error, count.status().message() + ", or all");
   return static_cast<std::size_t>(*count);
 }
@@ -224,32 +231,60 @@ Status check_shared_files(const TuneFlags& flags) {
   return {};
 }
 
-int share_tasks(std::size_t processes, const std::vector<lab::TuneTask>& tasks,
-                const lab::DeviceMeterOptions& options, const DeviceModel& device, const std::string& table) {
-  const Result<lab::TaskQueue> queue = lab::TaskQueue::make(lab::longest_first(tasks, options, device));
+/// Processes that take part, when CUDA has started here. Where there is no device, one says so.
+std::size_t processes_for(std::size_t devices, const TuneFlags& flags) {
+  if (!flags.times.empty()) return devices;
+  if (!cuda_status(lab::used_device)) return 1;
+  return devices == all_devices ? static_cast<std::size_t>(device_count()) : devices;
+}
+
+/// @param devices 2 or more, or all
+int share_tasks(std::size_t devices, const std::vector<lab::TuneTask>& tasks,
+                const lab::DeviceMeterOptions& options, const TuneFlags& flags, const std::string& table) {
+  Result<lab::TaskQueue> queue = lab::TaskQueue::make(tasks.size());
   if (!queue) return report(queue.status());
-  const int exit = tune_on_devices(processes, *queue);
+  const std::size_t at_once = devices == all_devices ? likely_devices() : devices;
+  const int exit = tune_on_devices(std::min(at_once, tasks.size()), *queue, [&] {
+    const std::size_t processes = std::min(processes_for(devices, flags), tasks.size());
+    const Result<DeviceModel> device = read_device_model(flags.device_model);
+    queue->publish(lab::longest_first(tasks, options, device ? *device : default_device_model()), processes);
+    return processes;
+  });
   return exit == done && queue->sum().has_nothing() ? say_nothing(table) : exit;
 }
 
 /// Ends this process as SIGTERM does when the one that started it has ended, however that was.
 void end_with_parent() { (void)prctl(PR_SET_PDEATHSIG, SIGTERM); }
 
+/// Waits until the process that started this one has published its queue. @return whether this one takes part
+bool wait_for_list(const lab::TaskQueue& queue, std::size_t process) {
+  while (queue.processes() == 0) {
+    if (getppid() != queue.owner()) return false;  // it has ended
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return process < queue.processes();
+}
+
 /// Has a process that --devices started take its tasks from the queue. @param queue outlives the setting
-Status join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::TaskQueue>& queue,
-                  lab::TuneSetting& setting) {
-  if (flags.queue.empty()) return {};
+/// @return whether it takes part
+Result<bool> join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::TaskQueue>& queue,
+                        lab::TuneSetting& setting) {
+  if (flags.queue.empty()) return true;
   end_with_parent();
   const Result<lab::QueuePlace> place = lab::parse_queue_place(flags.queue);
   if (!place) return place.status();
   Result<lab::TaskQueue> opened = lab::TaskQueue::open(place->file);
   if (!opened) return opened.status();
   queue.emplace(*std::move(opened));
+  const Status changed(StatusCode::invalid_arguments, "the problems changed while processes were started");
+  if (queue->size() != tasks) return changed;
+  // CUDA starts here while it starts in the other processes. What is wrong with the device is said later.
+  if (flags.times.empty()) (void)lab::synchronize(lab::used_device);
+  if (!wait_for_list(*queue, place->process)) return false;
   lab::Sharing sharing;
   for (std::size_t i = 0; i < queue->size(); ++i) {
-    if ((*queue)[i] >= tasks)
-      return {StatusCode::invalid_arguments, "the problems changed while processes were started"};
-    if (i % place->process.count == place->process.index) sharing.ahead.push_back((*queue)[i]);
+    if ((*queue)[i] >= tasks) return changed;
+    if (i % queue->processes() == place->process) sharing.ahead.push_back((*queue)[i]);
   }
   sharing.take = [&queue]() -> std::optional<lab::Sharing::Taken> {
     const std::size_t next = queue->take();
@@ -258,7 +293,7 @@ Status join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::
   };
   sharing.report = [&queue](const lab::TuneReport& report) { queue->add(report); };
   setting.sharing = std::move(sharing);
-  return {};
+  return true;
 }
 
 }  // namespace
@@ -286,18 +321,25 @@ int tune_problems(const TuneFlags& flags) {
     if (read->is_cut)
       message("the last line of " + lab::quoted(flags.times) + " is cut short: it was skipped");
     records = std::move(read->problems);
-  } else if (Status there = cuda_status(lab::used_device); !there) {
-    return report(Status(there.code(), "nothing can be timed here: " + there.message()));
+  }
+  if (!flags.device_model.empty()) {
+    if (const Result<DeviceModel> named = read_device_model(flags.device_model); !named)
+      return report(named.status());
+  }
+  const std::vector<lab::TuneTask> tasks = lab::distinct(lab::tasks_in(*all, *shard));
+  if (*devices > 1 && tasks.size() > 1) return share_tasks(*devices, tasks, *options, flags, setting->table);
+  std::optional<lab::TaskQueue> queue;
+  const Result<bool> takes_part = join_queue(flags, tasks.size(), queue, *setting);
+  if (!takes_part) return report(takes_part.status());
+  if (!*takes_part) return done;
+  if (flags.times.empty()) {
+    if (Status there = cuda_status(lab::used_device); !there)
+      return report(Status(there.code(), "nothing can be timed here: " + there.message()));
+    return tune_here(tasks, *options, *setting);
   }
   const Result<DeviceModel> device = read_device_model(flags.device_model);
   if (!device) return report(device.status());
-  const std::vector<lab::TuneTask> tasks = lab::distinct(lab::tasks_in(*all, *shard));
-  const std::size_t processes = std::min(*devices, tasks.size());
-  if (processes > 1) return share_tasks(processes, tasks, *options, *device, setting->table);
-  std::optional<lab::TaskQueue> queue;
-  if (Status s = join_queue(flags, tasks.size(), queue, *setting); !s) return report(s);
-  if (!flags.times.empty()) return tune_from_records(tasks, std::move(records), *device, *setting);
-  return tune_here(tasks, *options, *setting);
+  return tune_from_records(tasks, std::move(records), *device, *setting);
 }
 
 }  // namespace quarry::command

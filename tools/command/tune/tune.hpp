@@ -1,6 +1,8 @@
 /// quarry tune: what its parts share.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,8 +50,15 @@ Result<lab::Shard> read_shard(const TuneFlags& flags);
 
 /// Measures, in this process or in one process for each device.
 int tune_problems(const TuneFlags& flags);
-/// Runs this command once for each of `count` devices. They take their tasks from the queue.
-int tune_on_devices(std::size_t count, const lab::TaskQueue& queue);
+/// Processes that --devices starts at most.
+inline constexpr std::size_t most_devices = 64;
+/// Devices that a new process is likely to see, found without CUDA, whose start takes long: 1 at least.
+std::size_t likely_devices();
+/// Runs this command in several processes, one for each device, which take their tasks from the queue. So
+/// many processes start at once, and others, if there are to be more, when `publish` has returned.
+/// @param publish publishes the queue; returns for how many processes
+int tune_on_devices(std::size_t at_once, const lab::TaskQueue& queue,
+                    const std::function<std::size_t()>& publish);
 
 /// --merge, --export and --show.
 int merge_tuning(const TuneFlags& flags);
