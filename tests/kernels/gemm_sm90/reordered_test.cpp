@@ -2,7 +2,9 @@
 // lies.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/config_parts.hpp"
@@ -173,9 +175,9 @@ TEST_CASE("reordered operands: these kernels take only problems of which somethi
 }
 
 TEST_CASE("reordered operands: operands with scales are copied, too", "[gemm][reorder]") {
-  const auto first = [](DType type, DType out, bool blocks, std::int64_t k) {
-    GemmArguments args = {.a = TensorView::row_major(nullptr, type, {512, k}),
-                          .b = TensorView::row_major(nullptr, type, {k, 512}),
+  const auto first = [](DType a, DType b, DType out, bool blocks, std::int64_t k) {
+    GemmArguments args = {.a = TensorView::row_major(nullptr, a, {512, k}),
+                          .b = TensorView::row_major(nullptr, b, {k, 512}),
                           .out = TensorView::row_major(nullptr, out, {512, 512})};
     const std::int64_t k_blocks = (k + 127) / 128;
     args.a_scale = TensorView::row_major(nullptr, DType::f32, {512, blocks ? k_blocks : 1});
@@ -194,12 +196,28 @@ TEST_CASE("reordered operands: operands with scales are copied, too", "[gemm][re
   };
   for (const std::int64_t k : {2048, 2056}) {
     for (const bool blocks : {false, true}) {
-      const KernelMetadata kernel = first(DType::e4m3, DType::bf16, blocks, k);
+      const KernelMetadata kernel = first(DType::e4m3, DType::e4m3, DType::bf16, blocks, k);
       CHECK(kernel.family == "gemm_sm90");
       CHECK(kernel.design.reorders);
     }
-    CHECK(first(DType::s8, DType::f32, false, k).design.reorders);
+    CHECK(first(DType::s8, DType::s8, DType::f32, false, k).design.reorders);
+    for (const DType out : {DType::s8, DType::u8, DType::f32}) {
+      CHECK(first(DType::u8, DType::u8, out, false, k).design.reorders);
+      CHECK(first(DType::s8, DType::u8, out, false, k).design.reorders);
+      CHECK(first(DType::u8, DType::s8, out, false, k).design.reorders);
+    }
   }
+}
+
+TEST_CASE("reordered operands: all code that runs behind copies is also a kernel's of aligned operands",
+          "[gemm][reorder]") {
+  std::set<std::string_view> aligned, behind_copies;
+  for (const detail::Row& row : detail::rows()) {
+    if (row.metadata.family != "gemm_sm90") continue;
+    (row.metadata.design.reorders ? behind_copies : aligned).insert(detail::entry_of(row.entry).name);
+  }
+  CHECK_FALSE(behind_copies.empty());
+  CHECK(std::ranges::includes(aligned, behind_copies));
 }
 
 TEST_CASE("reordered operands: the ranking counts copies, and a query without workspace leaves them out",
