@@ -31,6 +31,7 @@ class Lists(CommandTest):
             (LIST, "f16", "--bias", "column", "--activation", "relu", "--beta", "1"),
             (LIST, "f64", "--a", "f64:stride=7000", "--b", "f64:shared", "--residual", "f64"),
             (LIST, "s8", "--out", "s32"),
+            (LIST, "s8", "--b", "s8:col", "--out", "f32"),
             (LIST, "s8", "--out", "f32", "--a-scale", "row", "--b-scale", "column"),
             (LIST, "f16", "--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp"),
             (LIST, "f16", "--schedule", "host"),
