@@ -14,12 +14,21 @@ struct Config {
   Warps warps;
   int stages;
   Alignment alignment;
+  /// Of A and B: none; vectors, which multiply the sums of a tile; or blocks, which multiply the sums of each
+  /// 128 of K.
+  ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
 /// The gemm_sm80 kernel whose pipeline, main loop and epilogue run for each tile.
 constexpr gemm_sm80::Config tile_config(const Config& c) {
-  return {c.types, c.layouts, c.tile, c.warps, c.stages, c.alignment};
+  return {.types = c.types,
+          .layouts = c.layouts,
+          .tile = c.tile,
+          .warps = c.warps,
+          .stages = c.stages,
+          .alignment = c.alignment,
+          .scales = c.scales};
 }
 
 /// Threads of a block.

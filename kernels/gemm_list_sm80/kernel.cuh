@@ -31,6 +31,27 @@ QUARRY_DEVICE void compute(const Params& params, const ListWork& work, arch::Sha
                                                       memory, sums);
 }
 
+/// The same with scales of operands, which are a batch of them or the same for all problems.
+template <gemm_sm80::Config config, class Epilogue>
+QUARRY_DEVICE void compute(const ScaledGemmListParams& params, const ListWork& work,
+                           arch::SharedAddress memory) {
+  using S = gemm_sm80::Shape<config>;
+  gemm_sm80::PromotedSums<config> promoted;
+  if (work.k_tiles > 0) {
+    const gemm_sm80::WarpReader<config> reader(gemm_sm80::warp_place<config>());
+    const ListOperands operands = operands_of(params, work, config.alignment);
+    const OperandLines a = operand_lines(part_of_a(operands.a, work, config.tile), S::a);
+    const OperandLines b = operand_lines(part_of_b(operands.b, work, config.tile), S::b);
+    const gemm_sm80::Promoter<config, ListWork> promoter(params.scales, work);
+    gemm_sm80::Sums<config> sums;
+    gemm_sm80::mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums,
+                                [&](int k_tile) { promoter.multiplied(k_tile, sums, promoted); });
+    promoter.finish(sums, promoted);
+  }
+  gemm_sm80::write_sums_of<config, Epilogue, TileWriter, float>(outputs_of(params, work), work, memory,
+                                                                promoted);
+}
+
 /// Computes the block's tiles.
 template <Config config, class Epilogue, class Params>
 QUARRY_DEVICE void compute_list(const Params& params) {
@@ -40,9 +61,13 @@ QUARRY_DEVICE void compute_list(const Params& params) {
       params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
 }
 
-/// The kernel.
+/// The kernel, without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmListParams& params) {
+  compute_list<config, Epilogue>(params);
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ScaledGemmListParams& params) {
   compute_list<config, Epilogue>(params);
 }
 

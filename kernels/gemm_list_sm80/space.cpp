@@ -8,7 +8,9 @@ namespace {
 
 constexpr auto settings =
     gemm_settings<Config>({setting<&Config::warps>("warps", "w"), setting<&Config::stages>("stages", "s"),
-                           setting<&Config::alignment>("alignment", "a")});
+                           setting<&Config::alignment>("alignment", "a"),
+                           word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales,
+                                        ScaleSupport::block_scales>("scales", ScaleSupport::none)});
 
 std::string fault(const Config& c) {
   if (is_interleaved(c.layouts)) return "kernels of lists take no interleaved operands";
@@ -21,7 +23,7 @@ std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_o
 }  // namespace
 
 extern const ConfigSpace space;
-constinit const ConfigSpace space =
-    config_space<settings, fault, unit_group>(family_name, "quarry::GemmListParams", EntryProblem::same);
+constinit const ConfigSpace space = config_space<settings, fault, unit_group>(
+    family_name, "quarry::GemmListParams", EntryProblem::same, "quarry::ScaledGemmListParams");
 
 }  // namespace quarry::gemm_list_sm80

@@ -9,6 +9,7 @@ HOST = ("--on", "host")
 HAS_EMULATOR = "emulate" in run_quarry("--help").out
 LIST = "64x40x33,1x1x1,70x8x100,0x8x8,8x8x0"
 ALIGNED_LIST = "64x40x32,1x1x8,70x8x104,0x8x8,8x8x0"
+BYTE_LIST = "64x40x32,1x1x16,70x8x112,0x8x8,8x8x0"
 
 
 class Lists(CommandTest):
@@ -17,6 +18,14 @@ class Lists(CommandTest):
         names = [row["name"] for row in document["candidates"]]
         self.assertEqual(names[-1], "gemm_list_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t4x4")
         self.assertTrue(names[0].startswith("gemm_list_sm90_bf16_bf16_f32_bf16_rrr_"))
+
+    def test_find_prefers_tensor_cores_for_bytes_with_scales(self):
+        for out in ("s8", "f32"):
+            for scales in (("--a-scale", "row", "--b-scale", "column"), ("--a-scale", "tensor"), ("--b-scale", "column")):
+                with self.subTest(out=out, scales=scales):
+                    names = self.quarry("find", "gemm_list", "8*512x1024x2048,64x64x64", "s8", "--b", "col", "--out", out, *scales, "--format", "names").lines
+                    self.assertEqual({name.startswith("gemm_list_sm80_s8_s8_s32_") and name.endswith("_vector_scales") for name in names[:-1]}, {True})
+                    self.assertEqual(names[-1], f"gemm_list_simt_s8_s8_s32_{out}_rcr_64x64x64_t4x4_block_scales")
 
     def test_the_ranking_goes_by_the_tiles_of_the_problems(self):
         def first(shape):
@@ -33,6 +42,7 @@ class Lists(CommandTest):
             (LIST, "s8", "--out", "s32"),
             (LIST, "s8", "--b", "s8:col", "--out", "f32"),
             (LIST, "s8", "--out", "f32", "--a-scale", "row", "--b-scale", "column"),
+            (LIST, "s8", "--b", "s8:col", "--out", "f32", "--bounds", "96x48x112", "--a-scale", "row", "--b-scale", "column"),
             (LIST, "f16", "--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp"),
             (LIST, "f16", "--schedule", "host"),
             ("64x40x33,1x1x1,70x8x104", "f16", "--leading", "packed"),
@@ -131,6 +141,14 @@ class Lists(CommandTest):
             for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
                 with self.subTest(name=name, words=words):
                     self.assertIn("0 wrong", self.quarry("emulate", name, problems, *words).out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_scales_are_emulated(self):
+        name = "gemm_list_sm80_s8_s8_s32_s8_rcr_16x64x128_w1x4x1_s5_a16x16_vector_scales"
+        for scales in (("--a-scale", "row", "--b-scale", "column"), ("--a-scale", "tensor"), ("--b-scale", "column")):
+            for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x40x32,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
+                with self.subTest(scales=scales, words=words):
+                    self.assertIn("0 wrong", self.quarry("emulate", name, BYTE_LIST, *scales, *words).out)
 
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_gated_pairs_are_emulated(self):

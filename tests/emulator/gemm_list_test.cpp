@@ -45,6 +45,14 @@ constexpr gemm_list_sm80::Config element_config = {{DType::f16, DType::f16, DTyp
                                                    {2, 2, 1},
                                                    3,
                                                    {1, 1}};
+/// Scales of rows and columns.
+constexpr gemm_list_sm80::Config vector_config = {{DType::s8, DType::s8, DType::s32, DType::f32},
+                                                  {Layout::row, Layout::column, Layout::row},
+                                                  {64, 64, 128},
+                                                  {2, 2, 1},
+                                                  4,
+                                                  {16, 16},
+                                                  ScaleSupport::vector_scales};
 
 }  // namespace
 
@@ -52,6 +60,7 @@ QUARRY_ENTRY(test_list_f32, GemmListParams, gemm_list_simt::kernel, (f32_config)
 QUARRY_ENTRY(test_list_s8, GemmListParams, gemm_list_simt::kernel, (byte_config))
 QUARRY_ENTRY(test_list_pieces, GemmListParams, gemm_list_sm80::kernel, (piece_config))
 QUARRY_ENTRY(test_list_elements, GemmListParams, gemm_list_sm80::kernel, (element_config))
+QUARRY_ENTRY(test_list_vectors, ScaledGemmListParams, gemm_list_sm80::kernel, (vector_config))
 
 namespace {
 
@@ -59,7 +68,8 @@ const std::map<std::string, const emulator::Entry*> entries = {
     {"gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", &test_list_f32},
     {"gemm_list_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4", &test_list_s8},
     {"gemm_list_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8", &test_list_pieces},
-    {"gemm_list_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1", &test_list_elements}};
+    {"gemm_list_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1", &test_list_elements},
+    {"gemm_list_sm80_s8_s8_s32_f32_rcr_64x64x128_w2x2x1_s4_a16x16_vector_scales", &test_list_vectors}};
 
 /// Runs the kernel on the operands where they are, and returns what is wrong.
 std::string run(const Kernel& kernel, lab::Operands& operands, std::uint64_t seed, unsigned most_blocks) {

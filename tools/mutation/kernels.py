@@ -153,6 +153,8 @@ LIST_SM90 = ("gemm_list_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperati
 # Of gated pairs, and the second one of reductions of groups of columns, too; a row-major B that is copied in pieces.
 LIST_WIDE = ("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "gemm_list_sm80_bf16_bf16_f32_f32_rcr_128x128x32_w2x2x1_s4_a8x8")
 LIST_PIECES = ("gemm_list_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8",)
+LIST_SM80_SCALES = ("gemm_list_sm80_s8_s8_s32_f32_rcr_64x64x128_w2x2x1_s4_a16x16_vector_scales",
+                    "gemm_list_sm80_bf16_bf16_f32_f32_crr_64x64x64_w2x2x1_s4_a8x8_block_scales")
 LIST_SCALES = ("gemm_list_simt_e4m3_e5m2_f32_bf16_rcr_64x64x16_t4x4_block_scales",)
 LIST_SM90_SCALES = ("gemm_list_sm90_e4m3_e4m3_f32_bf16_rcr_128x128x128_c2x1_s6_cooperative_a16x16_block_scales",)
 REDUCE = ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8")
@@ -238,6 +240,7 @@ STAGES = [
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list_simt/.*", LIST_SCALES),
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
+    Stage(r"kernels/gemm_list_sm80/.*", LIST_SM80_SCALES),
     Stage(r"kernels/gemm_list(_sm90)?/.*", LIST_SM90),
     Stage(r"kernels/gemm_list_sm90/.*", LIST_SM90_SCALES),
     # A single row of the output, whose distance from the next is no multiple of 16 bytes.

@@ -36,6 +36,7 @@ struct OwnPath {
 
 bool every_kernel(const KernelMetadata&) { return true; }
 bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+bool takes_blocks(const KernelMetadata& kernel) { return quarry::takes_blocks(kernel.operands.scales); }
 
 /// Parts of expressions.
 constexpr gemm::WideParts by_element = {};
@@ -58,10 +59,10 @@ constexpr OwnPath own_paths[] = {
     {{"wrong_list_sizes", every_kernel}, {false, false, true, false, false}},
     {{"wrong_leading", every_kernel}, {true, false, true, false, false}},
     {{"scales_vector", takes_scales}, {false, false, false, false, false}, {row, column}},
-    {{"scales_1x128_128x128", takes_scales},
+    {{"scales_1x128_128x128", takes_blocks},
      {false, false, false, false, false},
      {block_1x128, block_128x128}},
-    {{"scales_1x128_1x128", takes_scales}, {false, true, false, false, false}, {block_1x128, block_1x128}},
+    {{"scales_1x128_1x128", takes_blocks}, {false, true, false, false, false}, {block_1x128, block_1x128}},
     {{"expression", evaluates<by_element>}, {true, false, false, false, false}, {}, by_element},
     {{"gathered", evaluates<by_element>}, {false, false, false, false, false}, {}, by_element, true},
     {{"groups", evaluates<of_groups>}, {false, true, false, false, false}, {}, of_groups},
@@ -85,9 +86,10 @@ void draw_bounds(Problem& problem, bool is_long, bool is_path, Dice& dice) {
   problem.bounds = {extent(), extent(), extent()};
 }
 
-/// Scales of the path's granularities over more than two blocks of K, or any over one or two.
-void draw_scales(const ScaleChoice& of_path, Problem& problem, Dice& dice) {
-  const ScaleChoice choice = of_path.a ? of_path : draw_scale_choice(true, dice);
+/// Scales of the path's granularities over more than two blocks of K, or any that the kernel takes over one
+/// or two.
+void draw_scales(const ScaleChoice& of_path, const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  const ScaleChoice choice = of_path.a ? of_path : draw_scale_choice(takes_blocks(kernel), dice);
   problem.a_scale = choice.a;
   problem.b_scale = choice.b;
   if (of_path.a) {
@@ -222,7 +224,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add(o.accumulator)
       .add(o.out.dtype)
       .add(storage_key(kernel))
-      .add_if(takes_scales(kernel), "scales")
+      .add_if(takes_scales(kernel), to_string(kernel.operands.scales))
       .add_if(takes_expression(kernel, of_halves), "pairs");
 }
 
@@ -269,7 +271,8 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
       is_own_path && own_path->expression && takes_expression(kernel, *own_path->expression);
   if (is_of_expression) draw_path_expression(problem, *own_path->expression, own_path->gathers);
   if (!is_path && takes_expression(kernel) && dice.one_in(4)) draw_any_expression(problem, kernel, dice);
-  if (takes_scales(kernel)) draw_scales(is_own_path ? own_path->scales : ScaleChoice(), problem, dice);
+  if (takes_scales(kernel))
+    draw_scales(is_own_path ? own_path->scales : ScaleChoice(), kernel, problem, dice);
   if (drawn.has_leading) store_packed(problem, kernel, is_path, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
   draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(is_of_expression ? 2 : 1, 6), dice);

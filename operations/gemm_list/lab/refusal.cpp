@@ -124,6 +124,15 @@ bool promises_too_little(const GemmListArguments& args, const OperandsMetadata& 
   return args.leading && (lacks(kernel.a) || lacks(kernel.b));
 }
 
+/// Whether a kernel needs scales, of which a problem has none, or takes no blocks, which it has.
+bool has_other_scales(ScaleSupport kernel, const GemmListArguments& args) {
+  if (kernel == ScaleSupport::none) return false;
+  if (!args.a_scale && !args.b_scale) return true;
+  const bool has_blocks = (args.a_scale && is_blocked(args.a_scale_granularity)) ||
+                          (args.b_scale && is_blocked(args.b_scale_granularity));
+  return has_blocks && !takes_blocks(kernel);
+}
+
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListArguments& args,
              const DeviceModel& device) {
@@ -146,7 +155,7 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListA
       return has_fault(status.reason(), is_a ? args.a : args.b, is_a ? o.a : o.b);
     case Reason::no_operand:
       return o.scales == ScaleSupport::none && (name == Operand::a_scale ? args.a_scale : args.b_scale);
-    case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
+    case Reason::granularity: return has_other_scales(o.scales, args);
     case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
     default:
       if (const std::optional<bool> cause = refuses_expression(status.message(), kernel, args)) return *cause;

@@ -285,6 +285,28 @@ TEST_CASE("gemm_list: scales that do not fit the bounds are refused", "[gemm_lis
   CHECK(refused.message().find("Operand `a_scale` is unsupported") != std::string::npos);
 }
 
+TEST_CASE("gemm_list: kernels of vectors of scales take no blocks", "[gemm_list]") {
+  GemmListArguments args;
+  args.a = fake({3, 30, 256}, DType::s8);
+  args.b = TensorView::column_major(nullptr, DType::s8, {3, 256, 64});
+  args.out = fake({3, 30, 64});
+  args.sizes = fake({3, 3}, DType::s32);
+  const Kernel vectors =
+      *find_kernel("gemm_list_sm80_s8_s8_s32_f32_rcr_64x64x128_w2x2x1_s4_a16x16_vector_scales");
+  CHECK(vectors.supports(args).reason() == Reason::granularity);
+  args.a_scale = fake({3, 30, 1});
+  args.a_scale_granularity = ScaleGranularity::row;
+  CHECK(vectors.supports(args));
+  args.b_scale = fake({1, 64});  // the same for all problems
+  args.b_scale_granularity = ScaleGranularity::column;
+  CHECK(vectors.supports(args));
+  CHECK(find_best(args)->metadata().family == "gemm_list_sm80");
+  args.a_scale = fake({3, 30, 2});
+  args.a_scale_granularity = ScaleGranularity::block_1x128;
+  CHECK(vectors.supports(args).reason() == Reason::granularity);
+  CHECK(find_best(args)->metadata().operands.scales == ScaleSupport::block_scales);
+}
+
 TEST_CASE("gemm_list: scales in memory that a run cannot use are refused", "[gemm_list]") {
   std::vector<std::uint8_t> a(2 * 4 * 16, 0x38), b(2 * 16 * 4, 0x38);  // 1
   std::vector<float> out(2 * 4 * 4, -7), scales(2 * 4, 2);

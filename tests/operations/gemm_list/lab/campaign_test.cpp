@@ -99,3 +99,32 @@ TEST_CASE("a refusal of a list is good where its cause is true", "[campaign]") {
   CHECK(fault(kernel.supports(wrong), wrong) == "");
   CHECK(fault(kernel.supports(wrong), good) != "");
 }
+
+TEST_CASE("a list's refusal of scales is good where the kernel takes no such scales", "[campaign]") {
+  const auto view = [](DType type, std::initializer_list<std::int64_t> extents) {
+    return TensorView::row_major(nullptr, type, extents);
+  };
+  const Kernel kernel =
+      *find_kernel("gemm_list_sm80_s8_s8_s32_f32_rcr_64x64x128_w2x2x1_s4_a16x16_vector_scales");
+  const auto fault = [&](const Status& status, const GemmListArguments& of) {
+    return lab::gemm_list::fault_of_refusal(status, kernel.metadata(), of, default_device_model());
+  };
+  GemmListArguments none;
+  none.a = view(DType::s8, {4, 30, 256});
+  none.b = TensorView::column_major(nullptr, DType::s8, {4, 256, 64});
+  none.out = view(DType::f32, {4, 30, 64});
+  none.sizes = view(DType::s32, {4, 3});
+  GemmListArguments rows = none;
+  rows.a_scale = view(DType::f32, {30, 1});
+  rows.a_scale_granularity = ScaleGranularity::row;
+  REQUIRE(kernel.supports(rows));
+  GemmListArguments blocks = none;
+  blocks.a_scale = view(DType::f32, {30, 2});
+  blocks.a_scale_granularity = ScaleGranularity::block_1x128;
+  for (const GemmListArguments& refused : {none, blocks}) {
+    const Status status = kernel.supports(refused);
+    CHECK(status.reason() == Reason::granularity);
+    CHECK(fault(status, refused) == "");
+    CHECK(fault(status, rows) != "");
+  }
+}

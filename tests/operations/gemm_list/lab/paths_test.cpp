@@ -29,6 +29,7 @@ TEST_CASE("GEMM lists: problems of paths are not all small", "[gemm_list]") {
       const auto is_large = [&](const ListExtents& own) { return own.m >= least && own.n >= least; };
       CHECK(std::ranges::any_of(p.sizes, is_large));
       CHECK((p.count() > 32) == is_long);
+      CHECK((p.a_scale || p.b_scale) == (kernel.metadata().operands.scales != ScaleSupport::none));
       if (path.name == "plain") CHECK(p.out.layout == Layout::row);
       const bool gathers = path.name == "gathered";
       const bool is_gated = path.name.starts_with("gated");
