@@ -76,6 +76,15 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   }
 }
 
+/// Whether the copy engine cannot read a matrix with its lines along K.
+bool has_no_lines_along_k(const TensorView& view, Layout along_k) {
+  const OperandMetadata wanted = {view.dtype, along_k, 128 / bits_of(view.dtype)};
+  const Lines lines = lines_of(view, along_k);
+  return is_other_layout(view, along_k) || has_misaligned_pointer(view, wanted) ||
+         (lines.count > 1 && (lines.across == 0 || lines.across % wanted.alignment != 0)) ||
+         lines.batch_stride % wanted.alignment != 0;
+}
+
 /// The modes that a kernel has for a problem.
 ModesMetadata modes_for(const GemmArguments& args, ModesMetadata modes) {
   if (args.expression && detail::is_wide(*args.expression))
@@ -165,9 +174,19 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
 }
 
 /// How a message begins that names a control, the device or a type which no operand has.
-constexpr std::string_view other_causes[] = {
-    "Accumulator is", "Accumulation is", "Math is",   "K is",     "Mode `",        "Control `",
-    "The device is",  "Gated pairs",     "Groups of", "Tiles of", "The halves of", "The expression is"};
+constexpr std::string_view other_causes[] = {"Accumulator is",
+                                             "Accumulation is",
+                                             "Math is",
+                                             "K is",
+                                             "Mode `",
+                                             "Control `",
+                                             "The device is",
+                                             "Gated pairs",
+                                             "Groups of",
+                                             "Tiles of",
+                                             "The halves of",
+                                             "The expression is",
+                                             "Nothing has to be copied"};
 
 bool names_other_cause(const std::string& message) {
   return std::ranges::any_of(other_causes,
@@ -201,6 +220,9 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
     return args.accumulator && *args.accumulator != kernel.operands.accumulator;
   if (message.starts_with("The expression is"))
     return args.expression && kernel.operands.scales != ScaleSupport::none;
+  if (message.starts_with("Nothing has to be copied"))
+    return kernel.design.reorders && !has_no_lines_along_k(args.a, Layout::row) &&
+           !has_no_lines_along_k(args.b, Layout::column);
   if (message.starts_with("Accumulation is"))
     return must_promote(args) && kernel.design.math_unit == MathUnit::tensor_core &&
            kernel.operands.scales != ScaleSupport::block_scales;

@@ -271,6 +271,27 @@ TEST_CASE("a refusal is good where its cause is true", "[campaign]") {
   check(args);
 }
 
+TEST_CASE("a refusal to copy operands first is good where nothing has to be copied", "[campaign]") {
+  const Kernel kernel = *find_kernel("gemm_sm90_u8_s8_s32_s32_rcr_64x128x128_c1x1_s8_one_tile_a1x1");
+  GemmArguments args;
+  args.a = TensorView::row_major(nullptr, DType::u8, {2, 64, 96});
+  args.b = TensorView::column_major(nullptr, DType::s8, {2, 96, 64});
+  args.out = TensorView::row_major(nullptr, DType::s32, {2, 64, 64});
+  const Status status = kernel.supports(args);
+  REQUIRE_FALSE(status);
+  CHECK(fault(status, kernel.metadata(), args) == "");
+  const auto check_copied = [&](const auto& change) {
+    GemmArguments changed = args;
+    change(changed);
+    CHECK(kernel.supports(changed));
+    CHECK(fault(status, kernel.metadata(), changed) != "");
+  };
+  check_copied([](GemmArguments& a) { a.a = TensorView::row_major(nullptr, DType::u8, {2, 64, 96}, 104); });
+  check_copied([](GemmArguments& a) { a.a.assumed_alignment = 8; });
+  check_copied([](GemmArguments& a) { a.a.strides[1] = 0; });
+  check_copied([](GemmArguments& a) { a.b.strides[0] += 1; });
+}
+
 TEST_CASE("a refusal of pairs and reductions is good where the kernel does not compute them", "[campaign]") {
   GemmArguments args = test::plain_problem(64, 64, 64);
   args.accumulator = DType::f32;
