@@ -102,9 +102,18 @@ std::string_view word_part(const Setting& setting, std::string_view text) {
   return longest;
 }
 
+/// Whether it is the setting's prefix with a digit behind it: a later setting may begin with the same letter.
+bool is_number_part(const Setting& setting, std::string_view part) {
+  if (!part.starts_with(setting.prefix)) return false;
+  part.remove_prefix(setting.prefix.size());
+  return !part.empty() && part.front() >= '0' && part.front() <= '9';
+}
+
 /// The part of a name that is a setting's, from the front of what follows its `_`.
 std::string_view part_of(const Setting& setting, std::string_view text) {
-  return setting.kind == SettingKind::word ? word_part(setting, text) : text.substr(0, text.find('_'));
+  if (setting.kind == SettingKind::word) return word_part(setting, text);
+  const std::string_view part = text.substr(0, text.find('_'));
+  return setting.unsaid && !is_number_part(setting, part) ? "" : part;
 }
 
 /// "expected `stages`"

@@ -39,7 +39,8 @@ struct Setting {
   /// Of a word: its words by value.
   std::span<const std::string_view> words = {};
   /// The value that a setting has where it is not mentioned: names leave it out, so that a later setting
-  /// renames nothing; spaces and configs as JSON may. Absent: it must be said. Of words only.
+  /// renames nothing; spaces and configs as JSON may. Absent: it must be said. Of words and of numbers with a
+  /// prefix.
   std::optional<int> unsaid = std::nullopt;
 };
 

@@ -59,13 +59,15 @@ struct ConfigSetting {
 
 /// A member of a config, or a member of a member: setting<&Config::types, &Types::a>("a"). Its kind follows
 /// from its type; `prefix` stands before its numbers in a name.
+/// @param unsaid of a number: what it is where it is not mentioned (Setting::unsaid)
 template <auto member>
-constexpr auto setting(std::string_view key, std::string_view prefix = "") {
+constexpr auto setting(std::string_view key, std::string_view prefix = "",
+                       std::optional<int> unsaid = std::nullopt) {
   using Config = typename detail::Member<member>::Class;
   using Part = typename detail::Member<member>::Part;
   const void* const place = &(detail::example<Config>.*member);
   return ConfigSetting<Config>{
-      .text = {key, detail::kind_of<Part>(), prefix},
+      .text = {key, detail::kind_of<Part>(), prefix, {}, unsaid},
       .get = [](const Config& c) { return detail::value_of_part(c.*member); },
       .set = [](Config& c, const SettingValue& v) { detail::set_part(c.*member, v); },
       .literal = [](const Config& c) { return detail::part_literal(c.*member); },

@@ -18,8 +18,14 @@ struct Config {
   int thread_n;
   /// Sums are multiplied by scales, and promoted, every 128 of K; with group_scales and zero_points every 32.
   ScaleSupport scales = ScaleSupport::none;
+  /// Stages of shared memory. Two: operands pass through registers. More: words of them are copied
+  /// asynchronously, and fragments are read a step ahead (pipeline.cuh).
+  int stages = 2;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
+
+/// Whether operands are copied asynchronously.
+constexpr bool is_pipelined(const Config& c) { return c.stages > 2; }
 
 /// Whether partial sums may be left to a reduction: scaled ones of whole numbers are f32, which it would take
 /// for s32.
@@ -35,6 +41,11 @@ constexpr bool has_zeros(const Config& c) { return c.scales == ScaleSupport::zer
 
 /// Threads of a block.
 constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.tile.n / c.thread_n); }
+
+/// Threads of a warp along M and N where operands are copied asynchronously: what they read of either operand
+/// at once is at most a line of shared memory.
+inline constexpr int warp_rows = 4;
+inline constexpr int warp_columns = 8;
 
 /// Neighbours along K of one line of an operand that lie in one item of shared memory, and that one
 /// instruction multiplies: four bytes share a word, other types have an item to themselves.
@@ -62,9 +73,15 @@ constexpr int stage_bytes_b(const Config& c) {
 /// Rows of the output tile that one pass of the epilogue stages: one for each thread along M.
 constexpr int staging_rows(const Config& c) { return c.tile.m / c.thread_m; }
 
-/// Bytes of dynamic shared memory: two stages of both operands, later used again to stage the epilogue.
+/// Blocks that a multiprocessor must hold at once: two where sums, fragments and addresses leave room, so
+/// that one multiplies while the other waits at a barrier.
+constexpr int least_blocks(const Config& c) {
+  return is_pipelined(c) && c.thread_m * c.thread_n <= 64 ? 512 / threads(c) : 0;
+}
+
+/// Bytes of dynamic shared memory: the stages of both operands, later used again to stage the epilogue.
 constexpr int shared_memory_bytes(const Config& c) {
-  const int pipeline = 2 * (stage_bytes_a(c) + stage_bytes_b(c));
+  const int pipeline = c.stages * (stage_bytes_a(c) + stage_bytes_b(c));
   const int epilogue = staging_bytes(staging_rows(c), c.tile.n, compute_bytes(c));
   return pipeline > epilogue ? pipeline : epilogue;
 }
@@ -73,7 +90,13 @@ constexpr int shared_memory_bytes(const Config& c) {
 /// row_interleaved32 one is its transpose, column_interleaved32.
 constexpr Config entry(const Config& c) {
   if (has_contiguous_rows(c.layouts.out)) return c;
-  return {exchanged(c.types), exchanged(c.layouts), exchanged(c.tile), c.thread_n, c.thread_m, c.scales};
+  return {exchanged(c.types),
+          exchanged(c.layouts),
+          exchanged(c.tile),
+          c.thread_n,
+          c.thread_m,
+          c.scales,
+          c.stages};
 }
 
 }  // namespace quarry::gemm_simt

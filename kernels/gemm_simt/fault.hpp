@@ -56,6 +56,27 @@ inline std::string scale_fault(const Config& c) {
   return "tile.k must divide " + std::to_string(promoted_k(c)) + ", after which scales change";
 }
 
+/// Whether threads share an operand's tile so that rounds go one way: along M or N, or along K.
+inline bool has_even_rounds(int extent, int k, bool k_contiguous, int threads) {
+  if (k_contiguous) return threads % k == 0 && extent / 2 % (threads / k) == 0;
+  if (threads >= extent) return threads % extent == 0 && k % (threads / extent) == 0;
+  return extent / 2 % threads == 0;
+}
+
+inline std::string pipeline_fault(const Config& c) {
+  if (c.stages < 2) return "one stage is read while another is filled";
+  if (!is_pipelined(c)) return "";
+  if (c.types != Types{DType::f32, DType::f32, DType::f32, DType::f32})
+    return "operands that are copied asynchronously are f32, like sums and output";
+  if (c.scales != ScaleSupport::none) return "operands that have scales pass through registers: two stages";
+  if (c.tile.k % 2 != 0) return "the tile must be even along K: fragments are read a step ahead, in two sets";
+  if (c.tile.m / c.thread_m % warp_rows != 0 || c.tile.n / c.thread_n % warp_columns != 0)
+    return "threads are not whole warps of 4 x 8";
+  const bool even = has_even_rounds(c.tile.m, c.tile.k, has_contiguous_rows(c.layouts.a), threads(c)) &&
+                    has_even_rounds(c.tile.n, c.tile.k, !has_contiguous_rows(c.layouts.b), threads(c));
+  return even ? "" : "threads do not share the tile's words evenly";
+}
+
 /// What families say that address elements by whole bytes.
 inline std::string half_byte_fault(const Types& t) {
   return is_half_byte(t.a) || is_half_byte(t.b) ? "s4 and u4 operands are for GEMM kernels" : "";
@@ -77,6 +98,7 @@ inline std::string fault(const Config& c) {
   if (threads(c) > 1024) return "more than 1024 threads";
   if (threads(c) % 32 != 0) return "threads are not whole warps";
   if (c.thread_m * c.thread_n > 128) return "more than 128 accumulators a thread";
+  if (std::string wrong = pipeline_fault(c); !wrong.empty()) return wrong;
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
   // Both are unrolled: beyond these numbers, compilers take minutes.
   if (c.thread_m * c.thread_n * k_steps(c) > 2048) {

@@ -15,6 +15,8 @@
 #include "gemm/scale_view.cuh"
 #include "gemm_simt/config.hpp"
 #include "gemm_simt/multiply.cuh"
+#include "gemm_simt/pipeline.cuh"
+#include "gemm_simt/word_source.cuh"
 #include "gemm_simt/zeros.cuh"
 
 namespace quarry::gemm_simt {
@@ -411,30 +413,61 @@ QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParam
   write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, promoted);
 }
 
+/// Which of a tile's threads this one is, along M and N.
+struct ThreadPlace {
+  int row;
+  int column;
+};
+template <Config config>
+QUARRY_DEVICE ThreadPlace thread_place() {
+  constexpr int threads_n = Shape<config>::threads_n;
+  if constexpr (is_pipelined(config)) {
+    constexpr int warps_n = threads_n / warp_columns;
+    const int warp = arch::warp_index();
+    const int lane = arch::lane_index();
+    return {warp / warps_n * warp_rows + lane / warp_columns,
+            warp % warps_n * warp_columns + lane % warp_columns};
+  } else {
+    return {arch::thread_index() / threads_n, arch::thread_index() % threads_n};
+  }
+}
+
+/// Adds up the products of a piece of work of two operands without scales.
+/// @tparam gated whether B has gated pairs
+template <Config config, bool gated>
+QUARRY_DEVICE void add_products(const OperandPart& a, const OperandPart& b, int k_left,
+                                const ThreadPlace& place, Sums<config>& sums) {
+  using S = Shape<config>;
+  if constexpr (is_pipelined(config)) {
+    constexpr int k = config.tile.k;
+    using SourceA = WordSource<config.tile.m, k, S::threads, walk_a(config.layouts.a).k_contiguous, false>;
+    using SourceB = WordSource<config.tile.n, k, S::threads, walk_b(config.layouts.b).k_contiguous, gated>;
+    pipeline<config, S>(SourceA(a, k_left), SourceB(b, k_left), a.k_tiles, place.row, place.column, sums);
+  } else if constexpr (gated) {
+    mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), a.k_tiles,
+                     place.row, place.column, sums, [](int) {});
+  } else {
+    mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), a.k_tiles, place.row,
+                     place.column, sums, [](int) {});
+  }
+}
+
 /// The kernel: finds the block's work, multiplies, writes; without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmParams& params) {
-  using S = Shape<config>;
   const arch::SharedAddress memory = arch::shared_memory();
   const TileWork work = work_at(params, work_position(params, memory), config.tile.k);
-  const int thread_row = arch::thread_index() / S::threads_n;
-  const int thread_column = arch::thread_index() % S::threads_n;
+  const ThreadPlace place = thread_place<config>();
 
   Sums<config> sums;
   if (work.k_tiles > 0) {
+    constexpr bool gated = has_halves<Epilogue>();
     const OperandPart a = part_of_a(params.a, work, config.tile);
-    const int k_left = k_elements(work, config.tile.k);
-    if constexpr (has_halves<Epilogue>()) {
-      const OperandPart b = gated_part_of_b(params.b, work, config.tile);
-      mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), work.k_tiles,
-                       thread_row, thread_column, sums, [](int) {});
-    } else {
-      const OperandPart b = part_of_b(params.b, work, config.tile);
-      mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles,
-                       thread_row, thread_column, sums, [](int) {});
-    }
+    const OperandPart b =
+        gated ? gated_part_of_b(params.b, work, config.tile) : part_of_b(params.b, work, config.tile);
+    add_products<config, gated>(a, b, k_elements(work, config.tile.k), place, sums);
   }
-  write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, sums);
+  write_sums<config, Epilogue>(params, memory, work, place.row, place.column, sums);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr auto settings = gemm_settings<Config>(
     {pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
+     setting<&Config::stages>("stages", "s", 2),
      word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales, ScaleSupport::group_scales,
                   ScaleSupport::zero_points>("scales", ScaleSupport::none)});
 
