@@ -318,6 +318,29 @@ class ReportTest(unittest.TestCase):
         self.assertFalse(entries[0].fits(mutant(function="go")))
         self.assertFalse(entries[0].fits(mutant()))
 
+    def test_explanations_of_one_of_those_that_look_the_same(self):
+        entries = self.explained("kernels/x/kernel.cuh | drop wait | in run (2): wait()\n  same: so.\n")
+        self.assertTrue(entries[0].fits(mutant(function="run", turn=2)))
+        self.assertFalse(entries[0].fits(mutant(function="run")))
+        self.assertFalse(entries[0].fits(mutant(function="go", turn=2)))
+
+    def test_mutants_that_look_the_same_are_counted_in_their_function(self):
+        text = """\
+            QUARRY_DEVICE void first() {
+              arch::barrier();
+              go();
+              arch::barrier();
+            }
+            QUARRY_DEVICE void second() {
+              arch::barrier();
+            }
+            """
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "kernels/x").mkdir(parents=True)
+            (Path(folder) / "kernels/x/kernel.cuh").write_text(textwrap.dedent(text))
+            mutants = [m for m in all_mutants(Path(folder), []) if m.shown() == "arch::barrier(); -> {}"]
+        self.assertEqual([(m.line, m.function, m.turn) for m in mutants], [(2, "first", 1), (4, "first", 2), (7, "second", 1)])
+
     def test_mutants_know_their_function(self):
         text = """\
             QUARRY_DEVICE void first(const F& each) {

@@ -93,6 +93,8 @@ SM90_SCALES = ("gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x32x128_c1x1_s8_one_tile_a16x
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s7_ping_pong_a16x16_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c1x1_s5_cooperative_a16x16_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x1_s3_cooperative_a16x16_block_scales")
+# As many blocks of K as three rounds of the ring: scales are read ahead of their turn in each.
+SM90_SCALE_ROUNDS = ("128x64x1040", "--a-scale", "1x128", "--b-scale", "128x128", "--mode", "gemm")
 # Weights of half a byte and of a byte, with zero points and without, and warpgroups that share K tiles.
 SM90_WEIGHTS = ("gemm_sm90_bf16_s4_f32_bf16_rcr_8x64x256_c1x1_s12_one_tile_exchanged_a8x32_group_scales_k4",
                 "gemm_sm90_f16_u4_f32_f32_rcr_64x128x128_c1x1_s7_one_tile_exchanged_a8x32_zero_points",
@@ -266,6 +268,7 @@ STAGES = [
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(lane_weights|row_values|weight_zeros|weights|k_groups)\.cuh", SM90_WEIGHTS),
     Stage(rf"{SM90}/(scales|promotion|promotion_ahead|block_sums|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
+    Stage(rf"{SM90}/promotion_ahead\.cuh", SM90_SCALES[6:], SM90_SCALE_ROUNDS),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST),

@@ -1,6 +1,7 @@
 """All mutants of a tree of kernels, and the list of those that survive for a reason."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Mutant:
     texts: dict = field(repr=False)  # file -> its text with the mistake
     number: int = 1  # which of those with the same operator on the same line
     function: str = ""  # the device function that it stands in; nothing of mutants written by hand
+    turn: int = 1  # which of those in functions of this name whose operator and change look the same
 
     @property
     def id(self):
@@ -88,14 +90,16 @@ def all_mutants(root, hand_written=None):
         if not re.fullmatch(LEFT_OUT, path):
             found += of_source(Source(path, (root / path).read_text(encoding="utf-8")))
     found += of_hand_written(root, hand_written)
-    known, counts, kept = set(), {}, []
+    known, counts, kept = set(), Counter(), []
     for mutant in sorted(found, key=lambda m: (m.path, m.line)):
         text = tuple(sorted(mutant.texts.items()))
         if text in known:
             continue
         known.add(text)
-        key = (mutant.path, mutant.line, mutant.operator)
-        counts[key] = mutant.number = counts.get(key, 0) + 1
+        of_line = (mutant.path, mutant.line, mutant.operator)
+        of_function = (mutant.path, mutant.function, mutant.operator, mutant.shown())
+        counts.update((of_line, of_function))
+        mutant.number, mutant.turn = counts[of_line], counts[of_function]
         kept.append(mutant)
     return kept
 
@@ -107,7 +111,8 @@ KINDS = ("same", "slower", "unreached", "missed")
 class Explanation:
     """Why mutants survive: those of an operator whose line holds `line` and whose change, as shown, holds `change`.
 
-    Where the line begins with "in NAME: ", those in the function of this name alone.
+    Where the line begins with "in NAME: ", those in the function of this name alone. With "in NAME (2): ", the second one of those that
+    look the same there.
     """
 
     path: str
@@ -117,11 +122,12 @@ class Explanation:
     reason: str
     place: str  # where it is written
     function: str = ""
+    turn: int = 0  # 0: each
 
     def __post_init__(self):
-        named = re.fullmatch(r"in (\w+): (.*)", self.line)
+        named = re.fullmatch(r"in (\w+)(?: \((\d+)\))?: (.*)", self.line)
         if named:
-            self.function, self.line = named.groups()
+            self.function, self.turn, self.line = named[1], int(named[2] or 0), named[3]
 
     @property
     def kind(self):
@@ -134,7 +140,7 @@ class Explanation:
 
     def fits(self, mutant):
         return (mutant.path == self.path and mutant.operator == self.operator and self.line in mutant.line_text
-                and self.change in mutant.shown() and self.function in ("", mutant.function))
+                and self.change in mutant.shown() and self.function in ("", mutant.function) and self.turn in (0, mutant.turn))
 
 
 def survivors_files(root):
@@ -143,7 +149,7 @@ def survivors_files(root):
 
 
 def explanations(file: Path):
-    """Reads the list: 'FILE | OPERATOR | [in FUNCTION: ]part of the line [| part of the change]' and, indented, 'KIND: reason'.
+    """Reads the list: 'FILE | OPERATOR | [in FUNCTION[ (NUMBER)]: ]part of the line [| part of the change]' and, indented, 'KIND: reason'.
 
     Several of these may share the reason that follows them.
     """
@@ -161,7 +167,7 @@ def explanations(file: Path):
             continue
         parts = [part.strip() for part in line.split(" | ")]
         if len(parts) not in (3, 4):
-            raise SystemExit(f"{place}: not FILE | OPERATOR | [in FUNCTION: ]part of the line [| part of the change]")
+            raise SystemExit(f"{place}: not FILE | OPERATOR | [in FUNCTION[ (NUMBER)]: ]part of the line [| part of the change]")
         if begun:
             open_ones, begun = [], False
         open_ones.append(Explanation(*parts[:3], parts[3] if len(parts) == 4 else "", "", place))
