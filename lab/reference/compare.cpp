@@ -100,7 +100,7 @@ struct Part {
   Norm references;
   std::int64_t known = 0;
   std::int64_t outside = 0;
-  /// The distance of the element that is furthest off, and this element; below 0: there is none.
+  /// The element that is furthest off. Its distance is below 0 where there is none.
   double worst = -1;
   std::int64_t matrix = 0;
   std::int64_t row = 0;
