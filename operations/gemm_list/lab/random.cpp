@@ -86,9 +86,10 @@ void draw_bounds(Problem& problem, bool is_long, bool is_path, Dice& dice) {
   problem.bounds = {extent(), extent(), extent()};
 }
 
-/// Scales of the path's granularities over more than two blocks of K, or any that the kernel takes over one
-/// or two.
-void draw_scales(const ScaleChoice& of_path, const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+/// Scales of the path's granularities over more than two blocks of K; without a path, or where the kernel
+/// does not have it, any that the kernel takes over one or two.
+void draw_scales(const OwnPath* path, const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  const ScaleChoice of_path = path != nullptr && path->path.is_of(kernel) ? path->scales : ScaleChoice();
   const ScaleChoice choice = of_path.a ? of_path : draw_scale_choice(takes_blocks(kernel), dice);
   problem.a_scale = choice.a;
   problem.b_scale = choice.b;
@@ -271,8 +272,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
       is_own_path && own_path->expression && takes_expression(kernel, *own_path->expression);
   if (is_of_expression) draw_path_expression(problem, *own_path->expression, own_path->gathers);
   if (!is_path && takes_expression(kernel) && dice.one_in(4)) draw_any_expression(problem, kernel, dice);
-  if (takes_scales(kernel))
-    draw_scales(is_own_path ? own_path->scales : ScaleChoice(), kernel, problem, dice);
+  if (takes_scales(kernel)) draw_scales(own_path, kernel, problem, dice);
   if (drawn.has_leading) store_packed(problem, kernel, is_path, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
   draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(is_of_expression ? 2 : 1, 6), dice);
