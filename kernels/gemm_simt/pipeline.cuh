@@ -1,5 +1,5 @@
 /// The main loop of kernels whose operands are copied asynchronously: several K tiles are on their way while
-/// one is multiplied, and the fragments of a step are read while those of the step before are multiplied.
+/// one is multiplied, and each step's fragments are read while the step before is multiplied.
 #pragma once
 
 #include "arch/arch.hpp"

@@ -24,7 +24,8 @@ class Listing(CommandTest):
         self.assertEqual(kernel["family"], "gemm_simt")
         self.assertIsInstance(kernel["tile.m"], int)
         self.assertIsInstance(kernel["precompiled"], bool)
-        self.assertIsNone(kernel["stages"])  # a field that the family lacks
+        self.assertEqual(kernel["stages"], 2)
+        self.assertIsNone(kernel["cluster.m"])  # a field that the family lacks
         self.assertIn(kernel["a.layout"], ("row", "column"))
 
     def test_where_keeps_what_the_filter_takes(self):

@@ -68,7 +68,7 @@ std::vector<std::string> leaves_of(std::string_view literal) {
 
 /// The settings of each family in the order of its config's members.
 const std::map<std::string_view, std::vector<std::string_view>> member_order = {
-    {"gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}},
+    {"gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales", "stages"}},
     {"gemm_sm80",
      {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment", "math",
       "instruction", "epilogue", "schedule", "scales"}},
@@ -230,6 +230,60 @@ TEST_CASE("initialisers of random configs hold the values of their settings in t
       CHECK(std::ranges::count(literal, '{') == std::ranges::count(literal, '}'));
     }
   }
+}
+
+namespace {
+
+const ConfigSpace& simt_space() {
+  for (const FamilySides& family : detail::families()) {
+    if (family.space->family == "gemm_simt") return *family.space;
+  }
+  FAIL("no family gemm_simt");
+  std::abort();
+}
+
+}  // namespace
+
+TEST_CASE("a number that is unsaid is left out of a name, and read back", "[settings]") {
+  const ConfigSpace& space = simt_space();
+  const auto stages = std::ranges::find(space.settings, "stages", &Setting::key);
+  REQUIRE(stages != space.settings.end());
+  const auto at = static_cast<std::size_t>(stages - space.settings.begin());
+  const auto stages_of = [&](std::string_view name) {
+    const Result<SettingValues> values = parse_config_name(space, name);
+    INFO(name);
+    REQUIRE(values);
+    CHECK(config_name(space, *values) == name);
+    return (*values)[at][0];
+  };
+  const std::string name = "gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8";
+  CHECK(stages_of(name) == 2);
+  CHECK(stages_of(name + "_s4") == 4);
+  CHECK(stages_of(name + "_block_scales") == 2);
+  for (const char* wrong : {"_s", "_sx", "_s4x4", "_4", "_s4_s5", "_s2"}) {
+    INFO(wrong);
+    const Result<SettingValues> values = parse_config_name(space, name + wrong);
+    CHECK((!values || config_name(space, *values) != name + wrong));
+  }
+}
+
+TEST_CASE("gemm_simt says which configs cannot have several stages", "[settings]") {
+  const ConfigSpace& space = simt_space();
+  const auto fault_of = [&](std::string_view name) {
+    const Result<SettingValues> values = parse_config_name(space, name);
+    REQUIRE(values);
+    return kernel_fault(space, *values);
+  };
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s3") == "");
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s1").find("one stage") == 0);
+  CHECK(fault_of("gemm_simt_f16_f16_f32_f16_rcr_128x128x8_t8x8_s4").find("copied asynchronously are f32") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4_block_scales").find("two stages") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x7_t8x8_s4").find("even along K") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_16x64x16_t8x4_s4").find("4 x 8") != std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_96x64x8_t8x8_s4").find("evenly") != std::string::npos);
 }
 
 TEST_CASE("a kernel's own config has the values of its name", "[settings]") {
