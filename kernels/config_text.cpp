@@ -171,7 +171,7 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
     const bool more = rest.starts_with('_');
     const std::string_view part = more ? part_of(setting, rest.substr(1)) : std::string_view();
     if (part.empty() && setting.unsaid) continue;
-    if (!more || !parse_value(setting, part, values[i])) {
+    if (!more || !parse_value(setting, part, values[i]) || is_unsaid(setting, values[i])) {
       return detail::error_in_line(StatusCode::parse_error, expected(setting), name, at + (more ? 1 : 0));
     }
     rest.remove_prefix(1 + part.size());

@@ -66,6 +66,10 @@ SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f6
         "gemm_simt_f16_f16_f16_f16_rrr_64x64x16_t4x4", "gemm_simt_bf16_bf16_f32_f32_ccr_128x128x8_t8x8",
         "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2", "gemm_simt_s8_u8_s32_s32_rcr_64x64x64_t4x4",
         "gemm_simt_u8_s8_s32_s8_crr_64x64x64_t4x4", "gemm_simt_s8_s8_s32_s8_RCC_64x64x64_t4x4")
+# Copied asynchronously: words along K and along the extent; the last one, which the registry lacks, has fewer threads than rows.
+SIMT_STAGES = ("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4", "gemm_simt_f32_f32_f32_f32_crr_64x64x16_t8x4_s4",
+               "gemm_simt_f32_f32_f32_f32_ccr_256x128x8_t16x8_s4",
+               "gemm_simt_f32_f32_f32_f32_crr_256x32x8_t16x4_s4")
 # Scales of operands.
 SIMT_SCALES = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4_block_scales", "gemm_simt_s8_s8_s32_f32_crr_64x64x64_t4x4_block_scales")
 
@@ -225,6 +229,7 @@ SM80_OPERANDS = r"kernels/gemm_sm80/.*|kernels/common/(operand_tile|operand_copy
 STAGES = [
     Stage(STREAM, SM80_STREAM),
     Stage(SM80_SOURCES, SM80_FIRST),
+    Stage(r"kernels/gemm_simt/(pipeline|word_source|kernel)\.cuh", SIMT_STAGES),
     Stage(r"kernels/gemm_simt/.*", SIMT),
     Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT, ("9x40x1120", "--b-scale", "1x128")),  # K ends within a piece, and some warps have none
     Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT),

@@ -263,7 +263,7 @@ TEST_CASE("a number that is unsaid is left out of a name, and read back", "[sett
   for (const char* wrong : {"_s", "_sx", "_s4x4", "_4", "_s4_s5", "_s2"}) {
     INFO(wrong);
     const Result<SettingValues> values = parse_config_name(space, name + wrong);
-    CHECK((!values || config_name(space, *values) != name + wrong));
+    CHECK_FALSE(values);
   }
 }
 
