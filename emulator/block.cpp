@@ -35,6 +35,7 @@ bool Block::begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned
   registers_.begin(count);
   warps_.resize((count + 31) / 32);
   runnable_warps_ = warps_.size();
+  laggard_ = -1;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
     Warp& warp = warps_[w];
     const unsigned lanes = std::min(32U, count - static_cast<unsigned>(w) * 32);
@@ -101,13 +102,19 @@ void Block::end_in_warpgroup(Thread& thread) {
   fail(thread, [&] { return std::move(fault); });
 }
 
-void Block::step() {
-  // A random warp of those that can run; its lanes from a random one on.
-  unsigned skip = dice_.below(static_cast<unsigned>(runnable_warps_));
+std::size_t Block::next_warp() {
+  const auto laggard = static_cast<std::size_t>(laggard_);
+  if (prompt_warps() == 0) return laggard;
+  unsigned skip = dice_.below(static_cast<unsigned>(prompt_warps()));
   std::size_t w = 0;
   for (;; ++w) {
-    if (warps_[w].runnable != 0 && skip-- == 0) break;
+    if (warps_[w].runnable != 0 && w != laggard && skip-- == 0) return w;
   }
+}
+
+void Block::step() {
+  // A random warp of those that can run; its lanes from a random one on.
+  const std::size_t w = next_warp();
   Warp& warp = warps_[w];
   const unsigned first = dice_.below(32);
   for (unsigned i = 0; i < 32 && fault_.empty(); ++i) {

@@ -180,10 +180,16 @@ class Block {
   /// threads' stacks.
   bool begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned rank);
 
-  /// Lets some threads run until they wait. @pre can_run()
+  /// Lets some threads run until they wait, of the warp that lags behind only if no other one can run.
+  /// @pre can_run()
   void step();
+  /// From now on a warp lags behind, or none (-1): it runs when nothing else can.
+  void lag(int warp) { laggard_ = warp; }
 
   bool can_run() const { return runnable_warps_ > 0 && fault_.empty(); }
+  /// The same without the warp that lags behind.
+  bool can_run_promptly() const { return prompt_warps() > 0 && fault_.empty(); }
+  std::size_t warp_count() const { return warps_.size(); }
   bool ended() const { return ended_threads_ == threads_.size(); }
   const std::string& fault() const { return fault_; }
   const Counters& counters() const { return counters_; }
@@ -206,6 +212,11 @@ class Block {
   Counters& count() { return counters_; }
   Dice& dice() { return dice_; }
   Warp& warp_of(const Thread& thread) { return warps_[thread.index / 32]; }
+  bool laggard_can_run() const {
+    return laggard_ >= 0 && warps_[static_cast<std::size_t>(laggard_)].runnable != 0;
+  }
+  std::size_t prompt_warps() const { return runnable_warps_ - (laggard_can_run() ? 1 : 0); }
+  std::size_t next_warp();
   /// Ends the block: `text()` is what went wrong. Does not return to the thread, so that nothing which owns
   /// memory may live where this is called: the text is made within.
   template <class Text>
@@ -259,6 +270,7 @@ class Block {
   std::deque<Thread> threads_;
   std::vector<Warp> warps_;
   std::size_t runnable_warps_ = 0;
+  int laggard_ = -1;
   std::size_t ended_threads_ = 0;
   unsigned at_block_barrier_ = 0;
   std::array<NamedBarrier, 16> named_;

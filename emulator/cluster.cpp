@@ -21,6 +21,7 @@ bool Cluster::begin(LaunchState& state, unsigned index) {
   index_ = index;
   landings_.clear();
   dice_ = Dice(state.options.seed * 0x100000001b3U + index + 0x9e3779b9U);
+  steps_to_laggard_ = 0;
   turn_ = arrived_ = 0;
   steps_.assign(size, std::vector<Step>(threads, 0));
   ended_ = steps_;
@@ -34,13 +35,25 @@ bool Cluster::begin(LaunchState& state, unsigned index) {
 
 void Cluster::step() {
   constexpr unsigned patience = 8;
+  if (steps_to_laggard_-- == 0) choose_laggard();
   unsigned able = 0;
-  for (const auto& block : blocks_) able += block->can_run() ? 1 : 0;
+  for (const auto& block : blocks_) able += block->can_run_promptly() ? 1 : 0;
   if (!landings_.empty() && (able == 0 || dice_.below(patience) == 0)) return land_some();
-  unsigned skip = able == 1 ? 0 : dice_.below(able);
+  const bool only_laggard = able == 0;
+  unsigned skip = able <= 1 ? 0 : dice_.below(able);
   for (const auto& block : blocks_) {
-    if (block->can_run() && skip-- == 0) return block->step();
+    const bool can_run = only_laggard ? block->can_run() : block->can_run_promptly();
+    if (can_run && skip-- == 0) return block->step();
   }
+}
+
+void Cluster::choose_laggard() {
+  constexpr unsigned longest = 13;  // as a power of two
+  steps_to_laggard_ = 1U << dice_.below(longest);
+  for (const auto& block : blocks_) block->lag(-1);
+  if (dice_.below(4) == 0) return;
+  Block& block = *blocks_[dice_.below(size())];
+  block.lag(static_cast<int>(dice_.below(static_cast<unsigned>(block.warp_count()))));
 }
 
 void Cluster::land_some() {

@@ -288,10 +288,13 @@ constexpr int stage_boxes(const Config& c) {
 /// Whether such a matrix comes through the pipeline's stages, behind the operands of its tile, and not into
 /// output buffers: where all warpgroups store at one time, and a wait for what the buffers have no room for
 /// is a wait of the matrix instructions. With ping_pong, these stages would be missing to the other
-/// warpgroup.
+/// warpgroup. Nor in clusters of both rows and columns: a block fills such a stage when the blocks of its own
+/// row and column have released the one before. A block of its row may then still wait for the others of its
+/// column, and would take a second release by this block for theirs. (A stage of operands waits for all of
+/// them, as its copies come from there; and in one row, or column, all blocks wait for the same releases.)
 constexpr bool has_source_stages(const Config& c) {
   return c.copy == CopyEngine::tma && c.schedule == Schedule::cooperative && !promotes(c) &&
-         !has_weights(c) && stage_boxes(c) > 0;
+         !has_weights(c) && (c.cluster.m == 1 || c.cluster.n == 1) && stage_boxes(c) > 0;
 }
 
 /// These stages, of a tile.

@@ -1,4 +1,6 @@
 /// Blocks of a cluster: who they are, their barrier, each other's shared memory.
+#include <algorithm>
+
 #include "support/catch_compat.hpp"
 #include "trial.hpp"
 
@@ -131,6 +133,23 @@ void through_global(const Operands& o) {
   arch::global_store(o.out + 64 + t, x);
 }
 
+/// Steps that two warps have made which do not wait for each other, and by how many the first was ahead.
+int steps_of[2];
+int most_ahead;
+
+constexpr int all_steps = 200;
+
+void walk(const Operands&) {
+  const int warp = arch::warp_index();
+  for (int i = 0; i < all_steps; ++i) {
+    if (arch::lane_index() == 0) {
+      ++steps_of[warp];
+      most_ahead = std::max(most_ahead, steps_of[0] - steps_of[1]);
+    }
+    arch::warp_barrier();
+  }
+}
+
 }  // namespace
 
 TEST_CASE("Blocks of clusters know who they are", "[cluster]") {
@@ -199,4 +218,17 @@ TEST_CASE("Launches of clusters that a device refuses", "[cluster]") {
   CHECK(fault(8, 0) != "");
   CHECK(fault(9, 2) != "");
   CHECK(fault(16, 16) != "");
+}
+
+TEST_CASE("Some warps lag far behind", "[cluster]") {
+  int runs_far_ahead = 0;
+  int runs_close = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    steps_of[0] = steps_of[1] = most_ahead = 0;
+    CHECK(test::run_once(walk, {}, seed).outcome.fault == "");
+    runs_far_ahead += most_ahead > all_steps * 3 / 4;
+    runs_close += most_ahead < all_steps / 4;
+  }
+  CHECK(runs_far_ahead >= 5);
+  CHECK(runs_close >= 5);
 }

@@ -43,6 +43,21 @@ void cut_tiles(Problem& problem, const Extent3& tile, Dice& dice) {
   problem.controls.multiprocessors = 2;
 }
 
+/// Whether blocks walk over several tiles.
+bool walks_tiles(const KernelMetadata& kernel) {
+  return kernel.design.schedule && *kernel.design.schedule != Schedule::one_tile;
+}
+
+/// More tiles than blocks at work, of few K tiles, and C beside them: what a block fetches of a tile meets
+/// what other blocks of its cluster do for the next ones.
+void draw_queue(Problem& problem, const Extent3& tile, Dice& dice) {
+  problem.m = 4 * tile.m + (has_contiguous_rows(problem.out.layout) ? dice.between(1, 16) : 16);
+  problem.n = 4 * tile.n;
+  problem.k = dice.between(1, 2 * tile.k);
+  problem.epilogue.beta = 1;
+  problem.epilogue.c = problem.out;
+}
+
 /// Matrices of an array are not interleaved.
 bool finds_arrays(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
@@ -166,6 +181,7 @@ constexpr OwnPath own_paths[] = {
     {{"split_k_cluster", [](const KernelMetadata& kernel) { return kernel.modes.split_k_cluster; }},
      cut_k<Mode::split_k_cluster>},
     {{"stream_k", [](const KernelMetadata& kernel) { return kernel.modes.stream_k; }}, cut_tiles},
+    {{"queue", walks_tiles}, draw_queue},
     {{"array", finds_arrays}, draw_arrays},
     {{"scales_tensor", takes_scales}, scale<tensor, tensor>},
     {{"scales_vector", takes_scales}, scale<row, column>},

@@ -57,6 +57,7 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   const EpilogueSpec& e = p.epilogue;
   const bool reads_c = e.beta != 0;
   if (path == "plain") return has_plain_epilogue(e) && is_aligned(p.out) && p.controls.mode == Mode::gemm;
+  if (path == "queue") return reads_c && p.controls.mode == Mode::gemm;
   if (path == "bias_row") return e.bias == BiasAxis::row && is_aligned(p.out);
   if (path == "bias_column") return e.bias == BiasAxis::column && is_aligned(p.out);
   if (path == "activation") return e.activation != Activation::identity && is_aligned(p.out);

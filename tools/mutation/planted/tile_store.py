@@ -12,6 +12,7 @@ BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 BIAS = "kernels/gemm_sm90/bias.cuh"
+CONFIG = "kernels/gemm_sm90/config.hpp"
 
 STORES = SM90_PATHS + GROUPED_SM90
 
@@ -31,6 +32,11 @@ WITHOUT_SUMS = [(TILE_STORE, "return alpha_ == 0 ? 0 : v;", "return alpha_ == 0 
 NO_PARTIAL_SUMS = [(TILE_STORE, "step.write_dense(partial_output(step.work), line, left);", ""),
                    (TILE_STORE, "step.write_dense(partial_output(step.work), line, x);", "")]
 OWN_SUMS_ONLY = [(CLUSTER_SUM, "Vector<float, 4>>(at, block)", "Vector<float, 4>>(at, arch::cluster_rank())")]
+
+# Their clusters have rows and columns.
+SQUARE_CLUSTERS = ("gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x2_s4_cooperative_a8x8", "gemm_sm90_bf16_bf16_f32_bf16_rcr_256x128x64_c2x2_s4_cooperative_exchanged_a8x8",
+                   "gemm_sm90_bf16_bf16_f32_f32_rcr_128x256x64_c2x2_s4_cooperative_a8x8", "gemm_sm90_f16_f16_f32_f16_rrr_128x256x64_c2x2_s4_cooperative_a8x8",
+                   "gemm_sm90_f16_f16_f32_f16_ccr_128x256x64_c2x2_s4_cooperative_a8x8", "gemm_sm90_f16_f16_f16_f16_rcr_256x128x64_c2x2_s4_cooperative_exchanged_a8x8")
 
 PLANTED = [
     # The tile store of gemm_sm90.
@@ -53,5 +59,6 @@ PLANTED = [
     Planted("batch", "boxes of all batch entries go to the first", SM90_PATHS,
             [(BOX_RING, "arch::tensor_store(out, x(at), y(at), at.batch,", "arch::tensor_store(out, x(at), y(at), 0,")]),
     Planted("shared_c", "a shared C is looked for in every batch entry", SM90_PATHS, [(SOURCE_BOXES, "if (source.batch_stride == 0) at.batch = 0;", "")]),
+    Planted("queue", "C comes through stages that other blocks release, too", SQUARE_CLUSTERS, [(CONFIG, "(c.cluster.m == 1 || c.cluster.n == 1) && ", "")]),
     Planted("alpha_0", "with alpha 0 the sums are 1", STORES, WITHOUT_SUMS),
 ]
