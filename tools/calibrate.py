@@ -3,8 +3,8 @@
 
 Usage: calibrate.py TIMES... --device NAME [--base FILE] [--out FILE] [--date YYYY-MM-DD] [--seed N]
 
-TIMES are files of `quarry bench --dump-times`: a line of JSON for each timed kernel, with its measured time and the parts of its prediction
-(docs/performance.md). For each kind of kernel (FMA, mma.sync, wgmma) the script finds a factor for each part, and puts the time together from the
+TIMES are files of `quarry bench --dump-times`, which xz may have compressed: a line of JSON for each timed kernel, with its measured time and the
+parts of its prediction (docs/performance.md). For each kind of kernel (FMA, mma.sync, wgmma) the script finds a factor for each part, and puts the time together from the
 parts as the model does: what happens at the same time hides each other except for a share. The factors minimise the mean square of
 log(predicted / measured) over four fifths of the problems, drawn by the seed; a kernel that is half as fast as the problem's best counts a quarter.
 The last fifth shows what they are worth: for each kind and limit, and for each family and regime, the errors before and after, and over all problems
@@ -18,6 +18,7 @@ times' predictions had the factors of the library that wrote them: --base names 
 import argparse
 import datetime
 import json
+import lzma
 import math
 import os
 import random
@@ -78,13 +79,17 @@ def regime_of(limit, waves):
     return "wave-bound" if waves < FULL * math.ceil(waves) else "compute-bound"
 
 
+def opened(path):
+    return lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")
+
+
 def read(paths):
     samples = []
     for path in paths:
         try:
-            with open(path, encoding="utf-8") as file:
+            with opened(path) as file:
                 samples += [read_line(text, f"{path}:{number}") for number, text in enumerate(file, 1) if text.strip()]
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
             raise BadInput(f"{path}: {error}") from error
     samples = [sample for sample in samples if sample is not None]
     if len({sample["problem"] for sample in samples}) < 5:

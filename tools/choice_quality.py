@@ -3,13 +3,14 @@
 
 Usage: choice_quality.py TIMES... --quarry COMMAND --device-model NAME [--table FILE] [--least X]
 
-TIMES are files of `quarry bench --all --dump-times`: all kernels of some problems. For each problem the command is asked for its first choice, by the
-tuning table if there is one, and by the ranking alone. Prints the mean, the 5th percentile and the lowest of the best time divided by the chosen
-kernel's. With --least X the exit status is 1 if the mean is less.
+TIMES are files of `quarry bench --all --dump-times`, which xz may have compressed: all kernels of some problems. For each problem the command is
+asked for its first choice, by the tuning table if there is one, and by the ranking alone. Prints the mean, the 5th percentile and the lowest of the
+best time divided by the chosen kernel's. With --least X the exit status is 1 if the mean is less.
 """
 
 import argparse
 import json
+import lzma
 import math
 import os
 import shlex
@@ -23,11 +24,15 @@ class BadInput(Exception):
     pass
 
 
+def opened(path):
+    return lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")
+
+
 def read_times(paths):
     """Microseconds by problem, kernel and controls."""
     problems = defaultdict(dict)
     for path in paths:
-        with open(path, encoding="utf-8") as file:
+        with opened(path) as file:
             for number, text in enumerate(file, 1):
                 if not text.strip():
                     continue
@@ -105,7 +110,7 @@ def main(arguments):
         mean = report("ranking", problems, flags.quarry, flags.device_model, "off")
         if flags.table:
             mean = report("table", problems, flags.quarry, flags.device_model, os.path.abspath(flags.table))
-    except (BadInput, OSError) as error:
+    except (BadInput, OSError, EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
         print(f"choice_quality.py: {error}", file=sys.stderr)
         return 2
     return 0 if mean >= flags.least else 1
