@@ -83,7 +83,7 @@ RULES = [
 def files(root):
     """Paths of our own text files, relative to the root."""
     found = [p for folder in FOLDERS for p in (root / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
-    found = [p for p in found if p.suffix != ".png"]
+    found = [p for p in found if p.suffix not in (".png", ".xz")]
     found = [p for p in found if not any((root / folder) in p.parents for folder in INPUTS)]
     found += [p for p in root.iterdir() if p.is_file() and p.suffix in (".md", ".txt", ".json")]
     return sorted(p.relative_to(root) for p in found)

@@ -48,12 +48,12 @@ bool walks_tiles(const KernelMetadata& kernel) {
   return kernel.design.schedule && *kernel.design.schedule != Schedule::one_tile;
 }
 
-/// More tiles than blocks at work, of few K tiles, and C beside them: what a block fetches of a tile meets
+/// Many more tiles than blocks at work, of one K tile each, and C beside them: what a block fetches of a tile meets
 /// what other blocks of its cluster do for the next ones.
 void draw_queue(Problem& problem, const Extent3& tile, Dice& dice) {
-  problem.m = 4 * tile.m + (has_contiguous_rows(problem.out.layout) ? dice.between(1, 16) : 16);
+  problem.m = 8 * tile.m + (has_contiguous_rows(problem.out.layout) ? dice.between(1, 16) : 16);
   problem.n = 4 * tile.n;
-  problem.k = dice.between(1, 2 * tile.k);
+  problem.k = dice.between(1, tile.k);
   problem.epilogue.beta = 1;
   problem.epilogue.c = problem.out;
 }
