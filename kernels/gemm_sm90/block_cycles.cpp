@@ -15,9 +15,9 @@ constexpr double tile_overhead = 98;
 /// By how much a K tile takes longer whose width is no power of two (112, 160, 192, ...), whatever K is,
 /// except of ping_pong. From 570 random problems on an H100 and an H200; why was not looked into.
 constexpr double uneven_width = 0.06;
-/// Least cycles of a K tile for a block, and of each of its instructions: they follow one another. A factor of
-/// the calibration (0.5) goes with them. A block alone on an H200 takes 170 cycles for 64 of K in 16 bits, 300
-/// for 128, and 520 to 790 for 256, however small its tile is. From 337 random problems.
+/// Least cycles of a K tile for a block, and of each of its instructions: they follow one another. A factor
+/// of the calibration (0.5) goes with them. A block alone on an H200 takes 170 cycles for 64 of K in 16 bits,
+/// 300 for 128, and 520 to 790 for 256, however small its tile is. From 337 random problems.
 constexpr double least_tile = 140;
 constexpr double least_instruction = 60;
 /// By how much copies take longer where the lines of an operand's panels have 64 bytes, or fewer. From times

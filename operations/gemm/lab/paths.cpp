@@ -48,8 +48,8 @@ bool walks_tiles(const KernelMetadata& kernel) {
   return kernel.design.schedule && *kernel.design.schedule != Schedule::one_tile;
 }
 
-/// Many more tiles than blocks at work, of one K tile each, and C beside them: what a block fetches of a tile meets
-/// what other blocks of its cluster do for the next ones.
+/// Many more tiles than blocks at work, of one K tile each, and C beside them: what a block fetches of a tile
+/// meets what other blocks of its cluster do for the next ones.
 void draw_queue(Problem& problem, const Extent3& tile, Dice& dice) {
   problem.m = 8 * tile.m + (has_contiguous_rows(problem.out.layout) ? dice.between(1, 16) : 16);
   problem.n = 4 * tile.n;
