@@ -213,6 +213,8 @@ class Browser(unittest.TestCase):
         seed = random.randrange(1 << 30)
         filters = Filters(random.Random(seed))
         texts = [filters.any() for _ in range(400)]
+        for length in (76, 78, 79, 80, 81, 200):  # what messages show is cut
+            texts += [f"(3 '{'x' * length}'", f"{'y' * length} == 3", f"a.dtype == '{'z' * length}'", f"(3 '{chr(0xe9) * length}'"]
         given = json.dumps(texts).replace("<", r"\u003c")
         answers = run_in_page(f"""
             const rows = new Map(quarryExplorer.kernels("").map((name, row) => [name, row]));

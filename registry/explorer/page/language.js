@@ -25,6 +25,20 @@ const mistakes = {
 };
 const comparisons = new Set(["==", "!=", "<", "<=", ">", ">=", "~"]);
 
+/** A text as messages show it, as the library does: in backticks, and cut behind 80 bytes of UTF-8. */
+function quoted(text) {
+  const most = 80;
+  let shown = "";
+  let bytes = 0;
+  for (const character of text) {
+    if (bytes >= most) return `\`${shown}...\``;
+    const code = character.codePointAt(0);
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    shown += character;
+  }
+  return `\`${shown}\``;
+}
+
 /** The token at or behind a place of the text. */
 function nextToken(text, from) {
   let at = from;
@@ -86,8 +100,8 @@ class TreeBuilder {
     if (whole) return whole;
     const found = this.fields.filter((field) => this.endsPath(field.path, path));
     if (found.length === 1) return found[0];
-    if (found.length === 0) this.fail(offset, `unknown field \`${path}\``);
-    return this.fail(offset, `field \`${path}\` is ambiguous; expected ${found.map((field) => field.name).join(" or ")}`);
+    if (found.length === 0) this.fail(offset, `unknown field ${quoted(path)}`);
+    return this.fail(offset, `field ${quoted(path)} is ambiguous; expected ${found.map((field) => field.name).join(" or ")}`);
   }
 
   /** The fields of a part such as `warps`. */
@@ -115,7 +129,7 @@ class TreeBuilder {
   becomeWord(node, field) {
     const place = field.words.indexOf(node.text);
     if (place < 0)
-      this.fail(node.offset, `unknown word of ${field.name} \`${node.text}\`; expected ${field.words.join(", ")}`);
+      this.fail(node.offset, `unknown word of ${field.name} ${quoted(node.text)}; expected ${field.words.join(", ")}`);
     Object.assign(node, { kind: "constant", type: "word", field, value: BigInt(place) });
   }
 
@@ -232,7 +246,7 @@ class Parser {
   }
 
   shown() {
-    return this.token.kind === "end" ? "the end of the filter" : `\`${this.text.slice(this.token.offset, this.token.next)}\``;
+    return this.token.kind === "end" ? "the end of the filter" : quoted(this.text.slice(this.token.offset, this.token.next));
   }
 
   fail(what) {
