@@ -80,16 +80,48 @@ struct CombinePartial {
   }
 };
 
+/// The parts of a line's totals: how many there are, the slot of the first one, and slots from one part to
+/// the next one. A line that is not there is not finished.
+struct LineParts {
+  long long first;
+  long long step;
+  long long count;
+  bool is_there = true;
+};
+
+/// Parts of which there are as many for each line. They lie [reduction][part][line] from the first slot of
+/// their kind on.
+struct EvenParts {
+  const char* partials;
+  /// Lines of each kind; 0: they are finished already.
+  long long rows;
+  long long columns;
+  long long row_parts;
+  long long column_parts;
+  long long all_parts;
+  /// First slots of the parts of columns, and of all.
+  long long columns_at;
+  long long all_at;
+
+  QUARRY_DEVICE LineParts parts_of_row(long long line) const { return {line, rows, row_parts}; }
+  QUARRY_DEVICE LineParts parts_of_column(long long line) const {
+    return {columns_at + line, columns, column_parts};
+  }
+  /// Slots from one reduction's parts to the next one's.
+  QUARRY_DEVICE long long row_stride() const { return row_parts * rows; }
+  QUARRY_DEVICE long long column_stride() const { return column_parts * columns; }
+  /// Calls `add(slot)` for each part of all that is the lane's. All lanes of a warp call it together.
+  template <class Add>
+  QUARRY_DEVICE void each_part_of_all(const Add& add) const {
+    for (long long i = arch::lane_index(); i < all_parts; i += 32) add(all_at + i);
+  }
+};
+
 /// The second step of a launch whose first step has left parts of lines' totals in the workspace: a thread
 /// adds up the parts of a line, one after another, and a warp the values of all elements.
 ///
-/// @tparam Problem says how many parts there are and where, and what generated code finishes lines with:
-///   const char* partials;
-///   long long rows, columns;                      lines of each kind; 0: they are finished already
-///   long long row_parts, column_parts, all_parts;
-///   long long columns_at, all_at;                 first slots of the parts of columns, and of all
-///   row_lane(line), column_lane(line), all_lane()
-/// Parts lie [reduction][part][line] from the first slot of their kind on.
+/// @tparam Problem says how many parts there are and where, as EvenParts does, and what generated code
+/// finishes lines with: row_lane(line), column_lane(line), all_lane()
 template <class Code, class Problem>
 class FinishStep {
   using Values = typename Code::Values;
@@ -115,29 +147,31 @@ class FinishStep {
   QUARRY_DEVICE const char* slot(long long number) const { return p_.partials + number * slot_bytes; }
 
   QUARRY_DEVICE void row(long long line) const {
+    const LineParts parts = p_.parts_of_row(line);
+    if (!parts.is_there) return;
     Lines total;
     Values::each_row(total, total, Start());
-    for (long long i = 0; i < p_.row_parts; ++i)
-      Values::each_row(total, total, CombinePartial{slot(i * p_.rows + line), p_.row_parts * p_.rows});
+    for (long long i = 0; i < parts.count; ++i)
+      Values::each_row(total, total, CombinePartial{slot(parts.first + i * parts.step), p_.row_stride()});
     Code::finish_row(p_.row_lane(line), total);
   }
 
   QUARRY_DEVICE void column(long long line) const {
+    const LineParts parts = p_.parts_of_column(line);
     Lines total;
     Values::each_column(total, total, Start());
-    for (long long i = 0; i < p_.column_parts; ++i) {
-      Values::each_column(
-          total, total,
-          CombinePartial{slot(p_.columns_at + i * p_.columns + line), p_.column_parts * p_.columns});
-    }
+    for (long long i = 0; i < parts.count; ++i)
+      Values::each_column(total, total,
+                          CombinePartial{slot(parts.first + i * parts.step), p_.column_stride()});
     Code::finish_column(p_.column_lane(line), total);
   }
 
   QUARRY_DEVICE void all() const {
     Lines total;
     Values::each_all(total, total, Start());
-    for (long long i = arch::lane_index(); i < p_.all_parts; i += 32)
-      Values::each_all(total, total, CombinePartial{slot(p_.all_at + i), p_.all_parts});
+    p_.each_part_of_all([&](long long number) {
+      Values::each_all(total, total, CombinePartial{slot(number), p_.all_parts});
+    });
     QUARRY_UNROLL
     for (int mask = 1; mask < 32; mask *= 2)
       Values::each_all(total, total, CombineLane{arch::lane_index() ^ mask});

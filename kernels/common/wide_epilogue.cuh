@@ -57,8 +57,25 @@ struct ReducedParts {
     return static_cast<char*>(reductions.partials) + number * reductions::slot_bytes;
   }
   QUARRY_DEVICE long long all_rows() const { return static_cast<long long>(gemm.batch) * gemm.m; }
-  QUARRY_DEVICE long long all_columns() const { return static_cast<long long>(gemm.batch) * columns; }
 };
+
+/// Tiles and warps leave parts by pieces of so many rows. How many pieces lie in front of a problem's own:
+/// each entry of a batch has as many, and a group of rows that follow another group's rows begins a new
+/// piece.
+/// @param entry_pieces of an entry
+template <class Work>
+QUARRY_DEVICE long long pieces_before(const Work& work, long long entry_pieces, int rows) {
+  const OperandBase base = work.out();
+  const long long before = base.batch * entry_pieces;
+  if constexpr (Work::has_neighbours) return before + base.row / rows + (work.batch - base.batch);
+  return before;
+}
+
+/// The number of a row in the rows of all entries. @param row of the problem's entry
+template <class Work>
+QUARRY_DEVICE long long row_line(const Work& work, const GemmParams& gemm, int row) {
+  return static_cast<long long>(work.out().batch) * gemm.m + row;
+}
 
 /// What kernels take as an epilogue's `For`.
 template <class Code, class Sum, class Out, EpilogueForm form>
@@ -147,16 +164,15 @@ class WideEpilogue {
     const int warp = arch::warp_index();
     if constexpr (Values::column_count > 0) {
       const int first = work.tile_n * tile_columns(tile);
-      const long long part = static_cast<long long>(work.tile_m) * warps + warp;
-      const long long stride = reductions_.column_parts * parts.all_columns();
+      const long long tiles = pieces_before(work, params_.tiles_m, tile.m) + work.tile_m;
+      const long long begin = reductions_.columns_at + (tiles * warps + warp) * parts.columns;
+      const long long stride = reductions_.column_parts * parts.columns;
       QUARRY_UNROLL
       for (int i = 0; i < 4 * quads; ++i) {
         const int column = (arch::lane_index() + 32 * (i / 4)) * 4 + i % 4;
         if (column >= tile_columns(tile) || first + column >= parts.columns) continue;
-        const long long line = static_cast<long long>(batch_) * parts.columns + first + column;
-        const long long slot = reductions_.columns_at + part * parts.all_columns() + line;
         Values::each_column(reduced.columns[i], reduced.columns[i],
-                            reductions::WritePartial{parts.slot(slot), stride});
+                            reductions::WritePartial{parts.slot(begin + first + column), stride});
       }
     }
     if constexpr (Values::all_count > 0) {
@@ -164,7 +180,9 @@ class WideEpilogue {
       for (int mask = 1; mask < 32; mask *= 2)
         Values::each_all(reduced.all, reduced.all, reductions::CombineLane{arch::lane_index() ^ mask});
       if (arch::lane_index() != 0) return;
-      const long long slot = reductions_.all_at + tile_number(work) * warps + warp;
+      const long long tiles = pieces_before(work, params_.tiles_m, tile.m) + work.tile_m;
+      const long long number = tiles * params_.tiles_n + work.tile_n;
+      const long long slot = reductions_.all_at + number * warps + warp;
       Values::each_all(reduced.all, reduced.all,
                        reductions::WritePartial{parts.slot(slot), reductions_.all_parts});
     }
@@ -179,10 +197,6 @@ class WideEpilogue {
   template <class Work>
   QUARRY_DEVICE ReducedParts parts_of(const Work& work) const {
     return {reductions_, params_, work_columns(work)};
-  }
-  template <class Work>
-  QUARRY_DEVICE long long tile_number(const Work& work) const {
-    return (static_cast<long long>(batch_) * params_.tiles_m + work.tile_m) * params_.tiles_n + work.tile_n;
   }
 
   /// The lanes' quads are a group of 128 columns.
@@ -228,10 +242,9 @@ class WideEpilogue {
       Values::each_row(total, total, reductions::CombineLane{arch::lane_index() ^ mask});
     if (arch::lane_index() != 0) return;
     const ReducedParts parts = parts_of(work);
-    const long long line = static_cast<long long>(batch_) * params_.m + row;
+    const long long slot = work.tile_n * parts.all_rows() + row_line(work, params_, row);
     Values::each_row(total, total,
-                     reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
-                                              reductions_.row_parts * parts.all_rows()});
+                     reductions::WritePartial{parts.slot(slot), reductions_.row_parts * parts.all_rows()});
   }
 
   const ExpressionParams& expression_;
@@ -244,18 +257,11 @@ class WideEpilogue {
 
 /// The second step; see reductions::FinishStep.
 template <class Code>
-struct GemmLines {
+struct GemmLines : reductions::EvenParts {
   const ExpressionParams& expression;
   int m;
   int n;
-  const char* partials;
-  long long rows;
-  long long columns;
-  long long row_parts;
-  long long column_parts;
-  long long all_parts;
-  long long columns_at;
-  long long all_at;
+  long long entry_parts;  ///< of the columns of an entry
 
   QUARRY_DEVICE GemmLines(const ExpressionParams& tensors, const ReductionParams& reductions,
                           const GemmParams& p)
@@ -269,7 +275,14 @@ struct GemmLines {
     all_parts = reductions.all_parts;
     columns_at = reductions.columns_at;
     all_at = reductions.all_at;
+    entry_parts = p.batch > 0 ? column_parts / p.batch : 0;
   }
+
+  QUARRY_DEVICE reductions::LineParts parts_of_column(long long line) const {
+    const long long entry = line / n;
+    return {columns_at + entry * entry_parts * n + (line - entry * n), n, entry_parts};
+  }
+  QUARRY_DEVICE long long column_stride() const { return column_parts * n; }
 
   QUARRY_DEVICE MatrixLane row_lane(long long line) const {
     const int batch = static_cast<int>(line / m);

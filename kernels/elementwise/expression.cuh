@@ -224,16 +224,8 @@ class ReducedTile {
 
 /// The second step; see reductions::FinishStep.
 template <class Code>
-struct LinesToFinish {
+struct LinesToFinish : reductions::EvenParts {
   const ReducedElementwiseParams& params;
-  const char* partials;
-  long long rows;
-  long long columns;
-  long long row_parts;
-  long long column_parts;
-  long long all_parts;
-  long long columns_at;
-  long long all_at;
 
   QUARRY_DEVICE explicit LinesToFinish(const ReducedElementwiseParams& p) : params(p) {
     using Values = typename Code::Values;

@@ -44,14 +44,17 @@ inline constexpr bool expression_is_last = sizeof(WithExpression<Params>) ==
 /// Of an expression with reductions: what the tiles of the first step leave in the workspace, in slots of 8
 /// bytes, and a second step with the same code adds up:
 ///   rows      [reduction][part][batch entry][row]
-///   columns   [reduction][part][batch entry][column of the output]
+///   columns   [reduction][batch entry][part][column of the output]
 ///   all       [reduction][part]
+/// Groups of rows that follow one another in one entry have their parts of columns one behind the other, as
+/// entries do: a group that begins with row b has those from b / rows + its number on, in pieces of so many
+/// rows as a part is of. So no two groups share one, wherever they begin.
 struct ReductionParams {
   void* partials;
   /// First slots of the parts of columns, and of all.
   long long columns_at;
   long long all_at;
-  /// Parts of a row, of a column, and of all.
+  /// Parts of a row, of the columns of all entries together, and of all.
   long long row_parts;
   long long column_parts;
   long long all_parts;

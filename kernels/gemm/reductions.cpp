@@ -22,22 +22,37 @@ std::int64_t output_columns(const GemmProblem& problem) {
   return problem.wide.gated ? problem.n / 2 : problem.n;
 }
 
-/// How many parts there are of a row, of a column, of all.
+/// Pieces of so many rows that rows of the output are in: of each entry of a batch; or of groups of rows,
+/// wherever they begin. Then each group has at most one piece that is not whole.
+std::int64_t pieces_of(const GemmProblem& problem, std::int64_t entry_pieces, int rows) {
+  if (const auto groups = problem.expressed.column_entries) return problem.m / rows + *groups;
+  return problem.batch * entry_pieces;
+}
+
+/// How many parts there are of a row, of the columns of all entries together, of all.
 Slots parts_of(const GemmTraits& kernel, const GemmProblem& problem) {
   const std::int64_t tiles_m = tiles_along(problem.m, kernel.tile.m);
   const std::int64_t tiles_n = tiles_along(problem.n, kernel.tile.n);
   const int warps = kernel.threads / 32;
   const auto of_tile = [&](int parts) { return std::int64_t{parts == 0 ? warps : parts}; };
-  return {tiles_n * of_tile(kernel.row_parts), tiles_m * of_tile(kernel.column_parts),
-          tiles_m * tiles_n * problem.batch * of_tile(kernel.all_parts)};
+  // Warps have columns of all rows of a tile, or of some.
+  const int pieces = std::max(kernel.column_parts, 1);
+  const std::int64_t of_piece = kernel.column_parts == 0 ? warps : 1;
+  return {tiles_n * of_tile(kernel.row_parts),
+          pieces_of(problem, tiles_m * pieces, kernel.tile.m / pieces) * of_piece,
+          pieces_of(problem, tiles_m, kernel.tile.m) * tiles_n * of_tile(kernel.all_parts)};
 }
 
 Slots slots_of(const GemmTraits& kernel, const GemmProblem& problem) {
   const Slots parts = parts_of(kernel, problem);
-  const std::int64_t batch = problem.batch;
   const WideNeeds& wide = problem.wide;
-  return {wide.rows * parts.rows * batch * problem.m,
-          wide.columns * parts.columns * batch * output_columns(problem), wide.all * parts.all};
+  return {wide.rows * parts.rows * problem.batch * problem.m,
+          wide.columns * parts.columns * output_columns(problem), wide.all * parts.all};
+}
+
+/// Lines of columns: of each entry of a batch, or of each group of rows.
+std::int64_t column_lines(const GemmProblem& problem) {
+  return problem.expressed.column_entries.value_or(problem.batch) * output_columns(problem);
 }
 
 ReductionParams& reductions_of(Launch& launch, const Step& step) {
@@ -112,7 +127,7 @@ void add_finish(Launch& launch, const GemmTraits& kernel, const GemmProblem& pro
     fill(kernel, problem, steps.parts_at, false, *first, launch);
   std::int64_t lines = 0;
   if (problem.wide.rows > 0) lines += static_cast<std::int64_t>(problem.batch) * problem.m;
-  if (problem.wide.columns > 0) lines += problem.batch * output_columns(problem);
+  if (problem.wide.columns > 0) lines += column_lines(problem);
   const std::int64_t threads = kernel.threads;
   const std::int64_t blocks = (lines + threads - 1) / threads + (problem.wide.all > 0 ? 1 : 0);
   if (blocks == 0) return;

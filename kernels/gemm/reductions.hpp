@@ -9,7 +9,8 @@
 
 namespace quarry {
 
-/// Bytes of the workspace that tiles leave parts of reductions in.
+/// Bytes of the workspace that tiles leave parts of reductions in. They follow from the extents, the groups
+/// of rows (GivenExpression::column_entries) and the tiles.
 std::size_t reduction_bytes(const GemmTraits& kernel, const GemmProblem& problem);
 
 /// Seconds that the reductions of an expression take beside its values: a second step, and the parts, which

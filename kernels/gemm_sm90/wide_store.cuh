@@ -323,8 +323,12 @@ class WideStore {
   /// Of the warp's 16 rows. @param column of the output, the step's first
   QUARRY_DEVICE void leave_columns(const Work& work, int index, int column, Lines (&totals)[pairs]) const {
     const ReducedParts parts = parts_of(work);
-    const long long part = static_cast<long long>(box_row(work, index)) / OutputBox::rows;
-    const long long stride = params_.reductions.column_parts * parts.all_columns();
+    constexpr int tile_pieces = config.cluster.m * config.tile.m / OutputBox::rows;
+    const long long entry_pieces = static_cast<long long>(params_.gemm.tiles_m) * tile_pieces;
+    const long long part =
+        pieces_before(work, entry_pieces, OutputBox::rows) + box_row(work, index) / OutputBox::rows;
+    const long long begin = params_.reductions.columns_at + part * parts.columns;
+    const long long stride = params_.reductions.column_parts * parts.columns;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
       QUARRY_UNROLL
@@ -332,11 +336,7 @@ class WideStore {
         Values::each_column(totals[i], totals[i], reductions::CombineLane{arch::lane_index() ^ mask});
       const int own = column + arch::lane_index() % 4 * 2 + i / 2 * 8 + i % 2;
       if (arch::lane_index() >= 4 || own >= parts.columns) continue;
-      const long long line = static_cast<long long>(work.batch) * parts.columns + own;
-      Values::each_column(
-          totals[i], totals[i],
-          reductions::WritePartial{
-              parts.slot(params_.reductions.columns_at + part * parts.all_columns() + line), stride});
+      Values::each_column(totals[i], totals[i], reductions::WritePartial{parts.slot(begin + own), stride});
     }
   }
 
@@ -350,7 +350,7 @@ class WideStore {
         Values::each_row(totals[half], totals[half], reductions::CombineLane{arch::lane_index() ^ mask});
       const int row = box_row(work, index) + arch::lane_index() / 4 + half * 8;
       if (arch::lane_index() % 4 != 0 || row >= work.m()) continue;
-      const long long line = static_cast<long long>(work.batch) * params_.gemm.m + row;
+      const long long line = row_line(work, params_.gemm, work.out().row + row);
       Values::each_row(totals[half], totals[half],
                        reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
                                                 params_.reductions.row_parts * parts.all_rows()});
@@ -362,9 +362,10 @@ class WideStore {
     for (int mask = 1; mask < 32; mask *= 2)
       Values::each_all(total, total, reductions::CombineLane{arch::lane_index() ^ mask});
     if (arch::lane_index() != 0) return;
-    const long long tiles_m = static_cast<long long>(params_.gemm.tiles_m) * config.cluster.m;
+    const long long before =
+        pieces_before(work, params_.gemm.tiles_m, config.tile.m * config.cluster.m) * config.cluster.m;
     const long long tiles_n = static_cast<long long>(params_.gemm.tiles_n) * config.cluster.n;
-    const long long tile = (work.batch * tiles_m + work.tile_m) * tiles_n + work.tile_n;
+    const long long tile = (before + work.tile_m) * tiles_n + work.tile_n;
     const long long slot = params_.reductions.all_at + tile * storing_warps(config) + warp_;
     Values::each_all(total, total,
                      reductions::WritePartial{parts_of(work).slot(slot), params_.reductions.all_parts});

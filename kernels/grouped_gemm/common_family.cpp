@@ -6,6 +6,7 @@
 #include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "grouped_gemm/expected_time.hpp"
+#include "grouped_gemm/launch_groups.hpp"
 
 namespace quarry {
 
@@ -30,24 +31,27 @@ Account CommonGroupedFamily::account(const GemmProfile& kernel, const GroupedGem
                        [&](const GemmProblem& batch) { return gemm_account(kernel, batch, 0); });
 }
 
+std::size_t CommonGroupedFamily::workspace(const void* config, const GroupedGemmProblem& problem) const {
+  return workspace_of_groups(traits(config), problem);
+}
+
 void CommonGroupedFamily::launch(const void* config, const GroupedGemmProblem& problem,
                                  const ChosenControls& controls, Launch& launch) const {
   const GemmTraits kernel = traits(config);
-  if (is_empty(problem.gemm) || span_count(problem.groups) == 0) return;
+  const bool has_tiles = !has_no_tiles(problem);
+  if (!has_tiles && !problem.gemm.wide.has_lines()) return;
   const bool has_scales = kernel.scales != ScaleSupport::none;
-  gemm_launch(kernel, problem.gemm, controls, launch,
+  gemm_launch(kernel, launched_gemm(problem), controls, launch,
               has_scales ? sizeof(ScaledGroupedGemmParams) : sizeof(GroupedGemmParams));
+  add_groups<GroupedGemmParams>(launch, problem);
+  if (!has_tiles) return;
   Step& step = launch.steps.at[0];
-  auto& params = params_of<GroupedGemmParams>(launch, step);
-  params.groups = problem.groups;
+  const auto& params = params_of<GroupedGemmParams>(launch, step);
   const std::int64_t at_once = std::int64_t{controls.multiprocessors} * controls.resident;
   const std::int64_t tiles = most_group_tiles(params.gemm, params.groups, kernel.tile.m);
   step.blocks_walk = true;
   step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, std::min(tiles, grid_limit)));
   if (has_scales) add_scales(launch, params_of<ScaledGroupedGemmParams>(launch, step).scales, problem.gemm);
-  if (problem.groups.groups == 0) return;
-  relocate(launch, params.groups.sizes, Operand::sizes);
-  launch.uses.add({Operand::sizes, DType::s32, false, sizeof(int)});
 }
 
 GroupedGemmParams CommonGroupedFamily::params(const std::byte* image, const Step& step) const {

@@ -14,6 +14,7 @@ class CommonGroupedFamily : public GroupedGemmFamily {
   Status supports(const GemmProfile& kernel, const GroupedGemmProblem& problem,
                   const DeviceModel& device) const override;
   Account account(const GemmProfile& kernel, const GroupedGemmProblem& problem) const override;
+  std::size_t workspace(const void* config, const GroupedGemmProblem& problem) const override;
   void launch(const void* config, const GroupedGemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override;
   GroupedGemmParams params(const std::byte* image, const Step& step) const override;

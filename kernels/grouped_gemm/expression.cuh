@@ -18,7 +18,7 @@ class GroupEpilogue : public ExpressionEpilogue<Code, Sum, Out, form> {
                                                  work.tensor_entry(), params.out, work.out().batch) {}
 };
 
-/// One with gated pairs, or reductions of groups of columns.
+/// One with gated pairs or reductions.
 template <class Code, class Whole, class Sum, class Out, EpilogueForm form>
 class WideGroupEpilogue : public WideEpilogue<Code, Sum, Out, form> {
  public:

@@ -2,6 +2,8 @@
 /// only.
 #pragma once
 
+#include <cstddef>
+
 #include "../family.hpp"  // by its place: this file has the same name
 #include "chosen_controls.hpp"
 #include "gemm/profile.hpp"
@@ -25,6 +27,9 @@ class GroupedGemmFamily : public Family {
 
   /// Predicted seconds, and what they are made of. @pre supports()
   virtual Account account(const GemmProfile& kernel, const GroupedGemmProblem& problem) const = 0;
+
+  /// Bytes of the workspace. @pre supports()
+  virtual std::size_t workspace(const void* config, const GroupedGemmProblem& problem) const = 0;
 
   /// Fills a launch, which is empty. Nothing of it depends on what the sizes are. @pre supports()
   virtual void launch(const void* config, const GroupedGemmProblem& problem, const ChosenControls& controls,

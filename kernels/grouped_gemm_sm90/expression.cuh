@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gemm_sm90/expression.cuh"
+#include "grouped_gemm/reductions.cuh"
 #include "grouped_gemm_sm90/kernel.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -41,12 +42,21 @@ QUARRY_DEVICE void kernel(const WithExpression<Params>& params) {
   kernel<config, GroupCode<Code, WithExpression<Params>>>(static_cast<const Params&>(params));
 }
 
-/// The kernel of an expression with gated pairs or reductions of groups of columns. Of a gated pair, all of
-/// the kernel sees that there is one by its parameters' type.
+/// What tiles leave: each warp parts of the columns of its 16 rows, and of all.
+constexpr GroupPieces pieces_of_tiles(const Config& c) {
+  const int blocks = c.cluster.m * c.cluster.n;
+  return {gemm_sm90::OutputBox::rows, 1, c.tile.m * c.cluster.m,
+          blocks * gemm_sm90::storing_warps(tile_config(c))};
+}
+
+/// The kernel of an expression with gated pairs or reductions, in both steps. Of a gated pair, all of the
+/// kernel sees that there is one by its parameters' type.
 template <Config config, class Code>
 QUARRY_DEVICE void kernel(const WithReductions<Params>& params) {
   using Grouped = GroupCode<Code, WithReductions<Params>>;
-  if constexpr (Code::is_gated) {
+  if (params.reductions.is_finish) {
+    finish_groups<Code, pieces_of_tiles(config)>(params, params.gemm, threads(config));
+  } else if constexpr (Code::is_gated) {
     constexpr gemm_sm90::Config tile = tile_config(config);
     gemm_sm90::run<tile, Grouped, gemm_sm90::GatedSources<tile>>(params, nullptr);
   } else {

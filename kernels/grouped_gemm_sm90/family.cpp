@@ -7,6 +7,7 @@
 #include "gemm_sm90/tensor_maps.hpp"
 #include "grouped_gemm/expected_time.hpp"
 #include "grouped_gemm/family.hpp"
+#include "grouped_gemm/launch_groups.hpp"
 #include "grouped_gemm_sm90/config.hpp"
 #include "grouped_gemm_sm90/params.hpp"
 
@@ -16,6 +17,8 @@ namespace {
 using Params = GroupedTensorGemmParams;
 
 static_assert(expression_is_last<Params>);
+// A launch with reductions of lines has two steps.
+static_assert(2 * (sizeof(WithReductions<Params>) + alignof(TensorMap)) <= Launch::most_image);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -70,20 +73,26 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
                          [&](const GemmProblem& batch) { return gemm_sm90::account(kernel, batch, 0); });
   }
 
+  std::size_t workspace(const void* config, const GroupedGemmProblem& problem) const override {
+    return workspace_of_groups(traits(config_of(config)), problem);
+  }
+
   void launch(const void* config, const GroupedGemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);
     const GemmTraits kernel = traits(c);
-    if (is_empty(problem.gemm) || span_count(problem.groups) == 0) return;
+    const bool has_tiles = !has_no_tiles(problem);
+    if (!has_tiles && !problem.gemm.wide.has_lines()) return;
     const GemmProblem maps = mapped(problem);
-    GemmProblem gemm = problem.gemm;
+    GemmProblem gemm = launched_gemm(problem);
     gemm.k = maps.k;
     const bool has_scales = kernel.scales != ScaleSupport::none;
     gemm_launch(kernel, gemm, controls, launch,
                 has_scales ? sizeof(ScaledGroupedTensorGemmParams) : sizeof(Params));
+    add_groups<Params>(launch, problem);
+    if (!has_tiles) return;
     Step& step = launch.steps.at[0];
     auto& params = params_of<Params>(launch, step);
-    params.groups = problem.groups;
     params.bands = bands_of(kernel.tile.m, params.gemm.tiles_n);
     step.waits_for_earlier = true;
     step.blocks_walk = true;
@@ -92,9 +101,6 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
     step.grid = static_cast<unsigned>(std::min(at_once, most_tiles(kernel, problem))) * step.cluster;
     gemm_sm90::add_maps(tile_config(c), maps, params, launch, false);
     if (has_scales) add_scales(launch, params_of<ScaledGroupedTensorGemmParams>(launch, step).scales, gemm);
-    if (problem.groups.groups == 0) return;
-    relocate(launch, params.groups.sizes, Operand::sizes);
-    launch.uses.add({Operand::sizes, DType::s32, false, sizeof(int)});
   }
 
   GroupedGemmParams params(const std::byte* image, const Step& step) const override {

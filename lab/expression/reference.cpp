@@ -30,26 +30,55 @@ struct KeepExpected {
   }
 };
 
-}  // namespace
+using Reduction = host::Interpreter<BoundedArithmetic, KeepExpected>;
 
-std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
-                                                 std::span<const host::HostOperand> inputs, SumsAt sums,
-                                                 const void* context, const std::vector<bool>& rough) {
+std::vector<ExpectedOutput> empty_outputs(const Expression& expression, const host::Extents4& extents) {
   std::vector<ExpectedOutput> outputs;
   for (const expression::Output& output : expression.outputs()) {
     const host::Extents4 after = extents_after(output.extent, extents);
     const std::int64_t count = after[0] * after[1] * after[2] * after[3];
     outputs.push_back({after, std::vector<Bounded>(static_cast<std::size_t>(count))});
   }
-  // A part's values are added up one after another, and then the parts' sums.
+  return outputs;
+}
+
+/// What a reduction adds up one after another: a part's values, and then the parts' sums.
+double terms_of(const host::Extents4& extents) {
   const std::int64_t parts = extents[0] * extents[1] * extents[2] * groups_of(extents[3]);
-  const double terms = static_cast<double>(expression::group_columns + parts);
-  host::Interpreter<BoundedArithmetic, KeepExpected> interpreter(expression.graph(), extents, inputs,
-                                                                 BoundedArithmetic(terms), {outputs}, rough);
+  return static_cast<double>(expression::group_columns + parts);
+}
+
+}  // namespace
+
+std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
+                                                 std::span<const host::HostOperand> inputs, SumsAt sums,
+                                                 const void* context, const std::vector<bool>& rough) {
+  std::vector<ExpectedOutput> outputs = empty_outputs(expression, extents);
+  Reduction interpreter(expression.graph(), extents, inputs, BoundedArithmetic(terms_of(extents)), {outputs},
+                        rough);
   interpreter.run([&](const host::ElementPlace& place) {
     return sums == nullptr ? host::PartSums() : sums(context, place);
   });
   return outputs;
+}
+
+ReferenceOfParts expression_reference_of(const Expression& expression, std::span<const ReferencePart> parts,
+                                         std::span<const host::HostOperand> inputs, SumsAt sums,
+                                         const std::vector<bool>& rough) {
+  double terms = 0;
+  for (const ReferencePart& part : parts) terms += terms_of(part.extents);
+  const BoundedArithmetic arithmetic(terms);
+  ReferenceOfParts reference = {{}, empty_outputs(expression, {})};
+  Reduction all(expression.graph(), {}, inputs, arithmetic, {reference.all}, rough);
+  for (const ReferencePart& part : parts) {
+    reference.parts.push_back(empty_outputs(expression, part.extents));
+    Reduction own(expression.graph(), part.extents, part.inputs, arithmetic, {reference.parts.back()}, rough);
+    own.run_elements([&](const host::ElementPlace& place) { return sums(part.context, place); });
+    own.finish_lines();
+    all.add_all(own);
+  }
+  all.finish_all();
+  return reference;
 }
 
 Expected bounded_output(Operand name, const TensorView& view, const std::vector<std::int64_t>& rows) {

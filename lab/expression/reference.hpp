@@ -41,6 +41,27 @@ std::vector<ExpectedOutput> expression_reference(const Expression& expression, c
                                                  SumsAt sums = nullptr, const void* context = nullptr,
                                                  const std::vector<bool>& rough = {});
 
+/// One of several problems with the same expression.
+struct ReferencePart {
+  host::Extents4 extents = {};
+  std::vector<host::HostOperand> inputs;
+  const void* context = nullptr;  ///< of its sums
+};
+
+/// What an expression gives of several problems.
+struct ReferenceOfParts {
+  /// All outputs of each problem; nothing is said of reductions of all elements.
+  std::vector<std::vector<ExpectedOutput>> parts;
+  /// All outputs, of which only those are known that are reductions of all elements of all problems.
+  std::vector<ExpectedOutput> all;
+};
+
+/// The same of several problems, whose elements are reduced together where all are.
+/// @param inputs of what is made of all elements
+ReferenceOfParts expression_reference_of(const Expression& expression, std::span<const ReferencePart> parts,
+                                         std::span<const host::HostOperand> inputs, SumsAt sums,
+                                         const std::vector<bool>& rough);
+
 /// The output of an operation, as expected_output() makes it, of which it will be known how far off each
 /// value may be.
 Expected bounded_output(Operand name, const TensorView& view, const std::vector<std::int64_t>& rows);

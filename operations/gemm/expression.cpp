@@ -155,8 +155,10 @@ Status check_out(const GivenExpression& given) {
 /// Extents that a tensor may have along four extents.
 std::array<std::int64_t, 4> extents_for(const GivenExpression& given, const OwnTensor& own) {
   std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
-  const bool lacks_rows = own.declared.shape == Shape::per_column || own.declared.shape == Shape::gathered;
-  if (given.column_entries && !own.is_output && lacks_rows) extents[1] = *given.column_entries;
+  const bool lacks_rows =
+      own.declared.shape == Shape::gathered ||
+      (own.is_output ? own.extent == expression::Extent::column : own.declared.shape == Shape::per_column);
+  if (given.column_entries && lacks_rows) extents[1] = *given.column_entries;
   return extents;
 }
 

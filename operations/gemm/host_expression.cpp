@@ -84,11 +84,19 @@ void WideExpressionFinish::finish() const {
   const std::vector<HostOperand> outputs = outputs_of(expression_, params_.out, out_, all_entries);
   ExpressionExecutor executor(expression_.graph, {1, params_.batch, params_.m, columns}, inputs,
                               DeviceArithmetic(), StoreOutputs{outputs});
-  executor.run([&](const ElementPlace& place) {
+  executor.run_elements([&](const ElementPlace& place) {
     const double* const sums = sums_.data() + (place[1] * params_.m + place[2]) * params_.n + place[3];
     return PartSums{.sum = sums, .up = sums + columns};
   });
+  executor.finish_lines();
+  if (expression_.all == nullptr) return executor.finish_all();
+  expression_.all->add_all(executor);
 }
+
+AllOfParts::AllOfParts(const GemmExpression& expression)
+    : inputs_(inputs_of(expression, all_entries)),
+      outputs_(outputs_of(expression, {}, DType::none, all_entries)),
+      executor_(expression.graph, {}, inputs_, DeviceArithmetic(), StoreOutputs{outputs_}) {}
 
 ExpressionFinish::ExpressionFinish(const GemmExpression& expression, const GemmParams& params, DType out,
                                    const Block& block)

@@ -14,6 +14,9 @@ namespace quarry::host {
 struct GemmExpression {
   const detail::ExpressionGraph& graph;
   const ExpressionParams& params;
+  /// Where this is a part of a problem: what adds up the reductions of all elements of all parts, and is
+  /// finished after them.
+  ExpressionExecutor* all = nullptr;
 };
 
 /// Calls `visit(tensor, its parameters, whether it is an output)` for each tensor but `out`.
@@ -34,6 +37,21 @@ bool is_wide(const GemmExpression& expression);
 constexpr std::int64_t place_in_halves(std::int64_t column, std::int64_t columns) {
   return column / 16 * 8 + column % 8 + (column % 16 < 8 ? 0 : columns / 2);
 }
+
+/// What adds up the reductions of all elements of the parts of a problem, and stores what is made of them.
+class AllOfParts {
+ public:
+  explicit AllOfParts(const GemmExpression& expression);
+  AllOfParts(const AllOfParts&) = delete;
+  AllOfParts& operator=(const AllOfParts&) = delete;
+
+  ExpressionExecutor& executor() { return executor_; }
+
+ private:
+  std::vector<HostOperand> inputs_;
+  std::vector<HostOperand> outputs_;
+  ExpressionExecutor executor_;
+};
 
 /// Keeps all sums, and finishes them in one go: with gated pairs and reductions.
 class WideExpressionFinish {

@@ -1,6 +1,7 @@
 #include "operations/grouped_gemm/executor.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 #include "common/config_parts.hpp"
@@ -91,7 +92,7 @@ Status execute_group(const HostKernel& kernel, const GroupedGemmParams& p, const
   const GemmParams gemm = gemm_of(kernel, p, span);
   if (expression == nullptr) return execute(kernel, gemm, scales_of(scales, p, span), 1);
   const ExpressionParams tensors = tensors_of(*expression, p, span);
-  const GemmExpression of_group = {expression->graph, tensors};
+  const GemmExpression of_group = {expression->graph, tensors, expression->all};
   return execute(kernel, gemm, {}, 1, 0, &of_group);
 }
 
@@ -123,11 +124,11 @@ Status check_sizes(const GroupParams& p) {
   return {};
 }
 
-Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales,
-               const GemmExpression* expression) {
-  if (!p.groups.clamp_host_sizes) {
-    if (Status s = check_sizes(p.groups); !s) return s;
-  }
+namespace {
+
+/// Computes the outputs of all spans.
+Status execute_spans(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales,
+                     const GemmExpression* expression) {
   const bool is_gated = expression != nullptr && expression->graph.is_gated();
   const std::int64_t columns = is_gated ? p.gemm.n / 2 : p.gemm.n;
   int begin = 0;
@@ -143,6 +144,25 @@ Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const Opera
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales,
+               const GemmExpression* expression) {
+  if (!p.groups.clamp_host_sizes) {
+    if (Status s = check_sizes(p.groups); !s) return s;
+  }
+  if (expression == nullptr) return execute_spans(kernel, p, scales, nullptr);
+  try {
+    AllOfParts all(*expression);
+    const GemmExpression of_all = {expression->graph, expression->params, &all.executor()};
+    if (Status s = execute_spans(kernel, p, scales, &of_all); !s) return s;
+    all.executor().finish_all();
+    return {};
+  } catch (const std::exception&) {
+    return {StatusCode::device_error, "The host executor ran out of memory"};
+  }
 }
 
 }  // namespace quarry::host

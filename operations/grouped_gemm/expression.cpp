@@ -24,10 +24,6 @@ Status check_expression(const GroupedGemmArguments& args, DType accumulator) {
     return invalid(
         "The expression has a tensor `sizes`, which is the name of an operand of grouped GEMMs: give it "
         "another name");
-  if (reduction_counts(*args.expression).has_lines())
-    return invalid(
-        "Reductions of rows, columns and all elements are not computed by kernels of grouped GEMMs: " +
-        quoted(args.expression->text()));
   if (args.expression->pairs() == expression::Pairs::eights)
     return {StatusCode::unsupported,
             "Gated pairs in blocks of eight columns are not computed by kernels of grouped GEMMs yet. Pairs "

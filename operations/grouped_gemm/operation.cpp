@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gemm/host.hpp"
+#include "gemm/reductions.hpp"
 #include "operations/common/row_checks.hpp"
 #include "operations/gemm/expression.hpp"
 #include "operations/gemm/expression_code.hpp"
@@ -71,14 +72,24 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
 
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
                          const DeviceModel& device, std::size_t max_workspace) {
-  return {.controls = {}, .seconds = account(row, profile, problem, device, max_workspace).seconds};
+  return {.controls = {},
+          .seconds = account(row, profile, problem, device, max_workspace).seconds,
+          .workspace = family_of(row).workspace(row.entry_config, problem)};
 }
 
 Account Rules::account(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
                        const DeviceModel&, std::size_t) {
   // Nothing is launched for outputs without elements; the time of no tiles would be no number.
   if (is_empty(problem.gemm) || span_count(problem.groups) == 0) return {};
-  return family_of(row).account(profile, problem);
+  Account account = family_of(row).account(profile, problem);
+  const double reductions = reduction_seconds(profile, problem.gemm);
+  account.seconds += reductions;
+  account[TimePart::exchange] += reductions;
+  return account;
+}
+
+std::size_t Rules::workspace_size(const Row& row, const GroupedGemmProblem& problem, const ChosenControls&) {
+  return family_of(row).workspace(row.entry_config, problem);
 }
 
 ChosenControls Rules::settle(const Row&, const GemmProfile& profile, const Controls&,

@@ -108,6 +108,9 @@ struct Rules {
   /// Blocks walk over tiles: as many as the device holds at once.
   static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                                const DeviceModel& device, GroupedGemmProblem& problem);
+  /// The parts of an expression's reductions of rows, columns and all.
+  static std::size_t workspace_size(const Row& row, const GroupedGemmProblem& problem,
+                                    const ChosenControls& controls);
   static void launch(const Row& row, const GroupedGemmProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);

@@ -48,6 +48,11 @@ class Grouped(CommandTest):
             ("3x40x33", "f32", "--sizes", "7,7,30", "--epilogue", "out = sum + x", "--with", "x=f32:row", "--in-place", "x"),
             ("3x40x33", "f16", "--sizes", "7,7,30", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "11",
              "--of-each", "t"),
+            ("3x40x33", "f16", "--sizes", "7,7,30", "--room", "41", "--epilogue", "out = sum; r = row_sum(sum); c = column_max(sum) + x; m = max(sum)",
+             "--with", "x=f32:per_column", "--of-each", "x"),
+            ("3x40x33", "bf16", "--form", "masked", "--sizes", "5,0,9", "--room", "11", "--epilogue", "out = sum; r = row_max(sum) * w; s = sum(abs(sum))",
+             "--with", "w=f32:per_row", "--of-each", "w"),
+            ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--epilogue", "out = sum; c = column_sum(sum)"),
         ):
             with self.subTest(words=words):
                 ran = self.quarry("run", "grouped_gemm", *words, *HOST).out
@@ -57,7 +62,6 @@ class Grouped(CommandTest):
         shape = ("run", "grouped_gemm", "3x40x33", "f16", *HOST)
         self.refused(*shape, "--of-each", "x", says=["--of-each", "there is no expression"])
         self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:per_row", "--of-each", "x", says=["per_column or gathered", "got `x`"])
-        self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions of rows")
         self.refused(*shape, "--epilogue", "out = sum", "--bias", "column", says="`bias` stands beside an expression")
 
     def test_the_largest_group_is_a_hint(self):

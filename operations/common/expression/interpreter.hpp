@@ -90,18 +90,39 @@ class Interpreter {
     }
   }
 
-  /// Stores what is known after all elements.
-  void finish() {
-    for (const Extent extent : {Extent::row, Extent::column, Extent::all}) {
-      const std::vector<bool> needed = needed_after(extent);
-      if (std::find(needed.begin(), needed.end(), true) == needed.end()) continue;
-      for (std::int64_t line = 0; line < lines(extent); ++line) finish_line(extent, line, needed);
+  /// Takes over the reductions of all elements of another problem, which may have any extents.
+  void add_all(const Interpreter& other) {
+    for (std::size_t id = 0; id < totals_.size(); ++id) {
+      if (!totals_[id].empty() && graph_.nodes[id].known_after == Extent::all)
+        totals_[id][0] = combined(graph_.nodes[id], totals_[id][0], other.totals_[id][0]);
     }
   }
+
+  /// Stores what is known after all elements.
+  void finish() {
+    finish_lines();
+    finish_all();
+  }
+
+  /// Stores what is known after all elements of a row or a column.
+  void finish_lines() {
+    finish(Extent::row);
+    finish(Extent::column);
+  }
+
+  /// Stores what is known of all elements together.
+  void finish_all() { finish(Extent::all); }
 
   /// All of it. @param sums_at gives the PartSums of the part that begins at a place
   template <class SumsAt>
   void run(const SumsAt& sums_at) {
+    run_elements(sums_at);
+    finish();
+  }
+
+  /// The same without what is known after all elements.
+  template <class SumsAt>
+  void run_elements(const SumsAt& sums_at) {
     ElementPlace place = {};
     for (place[0] = 0; place[0] < extents_[0]; ++place[0]) {
       for (place[1] = 0; place[1] < extents_[1]; ++place[1]) {
@@ -113,7 +134,6 @@ class Interpreter {
         }
       }
     }
-    finish();
   }
 
  private:
@@ -226,6 +246,12 @@ class Interpreter {
       for (const detail::NodeId operand : graph_.nodes[id].arguments()) needed[operand] = true;
     }
     return needed;
+  }
+
+  void finish(Extent extent) {
+    const std::vector<bool> needed = needed_after(extent);
+    if (std::find(needed.begin(), needed.end(), true) == needed.end()) return;
+    for (std::int64_t line = 0; line < lines(extent); ++line) finish_line(extent, line, needed);
   }
 
   void finish_line(Extent extent, std::int64_t line, const std::vector<bool>& needed) {

@@ -54,8 +54,14 @@ TensorView fake_view(const PartExtents& of, const expression::Tensor& tensor, DT
   return view_of(spec, of.entries, of.rows, of.columns);
 }
 
-/// The matrix of what reductions of groups of columns leave.
+/// What reductions leave: of groups of columns a matrix.
 TensorView reduced_view(const expression::Output& output, DType type, const PartExtents& of) {
+  switch (output.extent) {
+    case expression::Extent::row: return vector_view(type, of.rows, of.entries);
+    case expression::Extent::column: return vector_view(type, of.columns, of.parts);
+    case expression::Extent::all: return TensorView::vector(nullptr, type, 1);
+    default: break;
+  }
   const std::int64_t groups = (of.columns + expression::group_columns - 1) / expression::group_columns;
   const Layout layout = *output.tensor.shape == Shape::row ? Layout::row : Layout::column;
   return view_of({.dtype = type, .layout = layout}, of.entries, of.rows, groups);
@@ -63,7 +69,8 @@ TensorView reduced_view(const expression::Output& output, DType type, const Part
 
 bool has_only_parts(const Expression& expression, const WideParts& parts) {
   const WideParts has = wide_parts(expression);
-  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs && has.eights == parts.eights;
+  return has.lines == parts.lines && has.groups == parts.groups && has.pairs == parts.pairs &&
+         has.eights == parts.eights;
 }
 
 /// A fake tensor beside an output, stored in any way.
@@ -159,6 +166,13 @@ Expression every_part_shape(const Types& types, std::int64_t terms, const WidePa
                               : sum_text("sum");
   std::string text = "z = " + sum + " * s + column + bias + shared; ";
   std::string with = "s=f32:scalar,column=bf16:per_column,bias=f32:per_column,shared=f32:per_column";
+  if (parts.lines) {
+    text = "z = " + sum +
+           " + column; out = relu(z); squares = row_sum(z * z) * row; most = row_max(abs(z)); "
+           "total = column_sum(z) + bias; amax = max(abs(z)); all = sum(z)";
+    with = "column=bf16:per_column,bias=f32:per_column,row=f16:per_row";
+    return *Expression::parse(text, *Declarations::parse(with, partial_type(types.accumulator)));
+  }
   if (parts.groups) {
     text += "scale = group_max(abs(z)) / 448; out = z / scale + row; ";
     with += ",scale=f32:col,row=f16:per_row";

@@ -51,10 +51,10 @@ std::vector<ExpressionTensor> part_tensors(const Expression& expression, const P
                                            const TensorView& out, const std::string& in_place);
 
 /// An expression with tensors of all shapes and several types, an output more, and what the parts say. Its
-/// inputs `column` and `bias` are vectors of columns. @param terms of a sum
+/// inputs `column` and `bias` are vectors of columns. @param terms of a sum @param parts lines or groups
 Expression every_part_shape(const Types& types, std::int64_t terms, const WideParts& parts);
 
-/// A random expression with these parts, and without lines.
+/// A random expression with these parts.
 Expression random_part_expression(DType sums, DType out, const WideParts& parts, Dice& dice);
 
 /// Tensors for an expression that are stored in any way, of which some have values for each problem; scalars

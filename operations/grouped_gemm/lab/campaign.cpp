@@ -97,7 +97,7 @@ std::optional<gemm::WideParts> draw_parts(const GroupedGemmArguments& args, Dice
   const bool may_have =
       bits_of(types.sums) > 0 && detail::is_rounded_to(types.out) && !args.a_scale && !args.b_scale;
   if (!may_have || !dice.one_in(6)) return std::nullopt;
-  return gemm::WideParts{.groups = dice.one_in(4), .pairs = dice.one_in(3)};
+  return gemm::WideParts{.lines = dice.one_in(4), .groups = dice.one_in(4), .pairs = dice.one_in(3)};
 }
 
 std::string described(const GroupedGemmArguments& args, const Problem& p, const DrawnEpilogue& drawn) {

@@ -46,9 +46,10 @@ void make_gathered_expression(Problem& p) {
 }
 
 void draw_expression(Problem& p, Dice& dice) {
-  if (dice.one_in(2)) return make_expression(p, {});
+  const WideParts parts = {.lines = dice.one_in(3)};
+  if (dice.one_in(2)) return make_expression(p, parts);
   p.epilogue = {};
-  p.expression = gemm::random_part_expression(partial_type(p.sums()), p.out.dtype, {}, dice);
+  p.expression = gemm::random_part_expression(partial_type(p.sums()), p.out.dtype, parts, dice);
   for (const expression::Tensor& input : p.expression->inputs()) {
     if (gemm::may_have_parts(input, extents_of(p)) && dice.one_in(2)) p.of_each.push_back(input.name);
   }

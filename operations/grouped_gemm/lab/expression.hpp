@@ -23,7 +23,7 @@ std::string expression_text(const Problem& problem);
 /// Gives the arguments the problem's expression, with fake tensors. Matrices lie as the output does.
 void add_expression(const Problem& problem, GroupedGemmArguments& arguments);
 
-/// Whether a kernel takes expressions with such parts (no lines).
+/// Whether a kernel takes expressions with such parts.
 bool takes_expression(const KernelMetadata& kernel, const gemm::WideParts& parts = {});
 
 /// Gives the problem an expression with such parts in the place of its epilogue: one with a tensor of each
@@ -33,7 +33,7 @@ void make_expression(Problem& problem, const gemm::WideParts& parts);
 /// One that reads rows of tables, of which some are of each group.
 void make_gathered_expression(Problem& problem);
 
-/// As make_expression without parts, or a random expression.
+/// As make_expression without parts or with lines, or a random expression.
 void draw_expression(Problem& problem, Dice& dice);
 
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way, of which

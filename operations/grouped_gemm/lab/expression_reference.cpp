@@ -78,31 +78,36 @@ std::array<std::int64_t, 4> extents_for(const GroupedGemmArguments& args, const 
   return extents;
 }
 
-/// An input's part for a row of a group.
-HostOperand line_of(const GroupedGemmArguments& args, const expression::Tensor& declared, std::int64_t group,
+/// An input's part for the rows of a group from one on.
+HostOperand part_of(const GroupedGemmArguments& args, const expression::Tensor& declared, std::int64_t group,
                     std::int64_t row) {
   const ExpressionTensor& tensor = *detail::find_tensor(args.tensors, declared.name);
-  HostOperand line = {.type = declared.dtype};
+  HostOperand part = {.type = declared.dtype};
   if (tensor.view.dtype == DType::none) {
-    (void)detail::put_value(tensor, declared.dtype, line.value);
-    return line;
+    (void)detail::put_value(tensor, declared.dtype, part.value);
+    return part;
   }
   std::array<long long, 4> strides = {};
   (void)detail::put_strides(tensor, *declared.shape, false, extents_for(args, declared), strides);
-  const bool is_table = declared.shape == expression::Shape::gathered;  // whose row an index of the line says
+  const bool is_table = declared.shape == expression::Shape::gathered;  // whose rows an index says
   const std::int64_t first = group * strides[1] + (is_table ? 0 : row * strides[2]);
-  line.data = static_cast<char*>(const_cast<void*>(tensor.view.data)) + first * bytes_of(tensor.view.dtype);
-  line.strides = {0, 0, is_table ? strides[2] : 0, strides[3]};
-  if (is_table) line.rows = detail::rows_of(tensor.view);
-  return line;
+  part.data = static_cast<char*>(const_cast<void*>(tensor.view.data)) + first * bytes_of(tensor.view.dtype);
+  part.strides = {0, 0, strides[2], strides[3]};
+  if (is_table) part.rows = detail::rows_of(tensor.view);
+  return part;
+}
+
+std::vector<HostOperand> parts_of(const GroupedGemmArguments& args, std::int64_t group, std::int64_t row) {
+  std::vector<HostOperand> inputs;
+  for (const expression::Tensor& input : args.expression->inputs())
+    inputs.push_back(part_of(args, input, group, row));
+  return inputs;
 }
 
 /// Computes the outputs of a row. @param line its number in what is expected
 void finish_row(const GroupedGemmArguments& args, const RowSums& sums, std::int64_t group, std::int64_t row,
                 std::int64_t line, std::vector<Expected>& outputs) {
-  std::vector<HostOperand> inputs;
-  for (const expression::Tensor& input : args.expression->inputs())
-    inputs.push_back(line_of(args, input, group, row));
+  const std::vector<HostOperand> inputs = parts_of(args, group, row);
   const std::vector<ExpectedOutput> values = expression_reference(
       *args.expression, {1, 1, 1, sums.outputs}, inputs,
       [](const void* context, const host::ElementPlace& place) {
@@ -126,11 +131,95 @@ Expected expected_of(const GroupedGemmArguments& args, const expression::Output&
   return bounded_output(name, view_of_output(args, output), rows);
 }
 
+/// The sums of a group, row by row.
+using GroupSums = std::vector<RowSums>;
+
+/// All sums of the groups of a problem.
+std::vector<GroupSums> all_sums(const GroupedGemmArguments& args, const GroupedGemmProblem& problem,
+                                const std::vector<GroupProduct>& groups, int threads) {
+  const Matrix a(args.a);
+  const Matrix b(args.b);
+  const std::int64_t outputs = Matrix(args.out).columns;
+  const double error = gemm::sum_error(problem.gemm.types, Math::exact, a.columns);
+  std::vector<GroupSums> all;
+  for (const GroupProduct& group : groups) {
+    const std::vector<double> values = rows_of_b(b, group);
+    all.emplace_back(static_cast<std::size_t>(group.rows));
+    host::parallel_for(group.rows, threads, [&](int, std::int64_t row) {
+      all.back()[static_cast<std::size_t>(row)] =
+          row_sums(a, group, group.first_row + row, values, b.columns, outputs, error);
+    });
+  }
+  return all;
+}
+
+/// Where the values of a group begin in an output's values, one after another.
+std::int64_t first_value(const expression::Output& output, const GroupProduct& group,
+                         const ExpectedOutput& values, std::int64_t rows) {
+  using Extent = expression::Extent;
+  if (output.extent == Extent::column) return group.span.group * values.extents[3];
+  return (group.out_entry * rows + group.first_row) * values.extents[3];
+}
+
+void put_values(const ExpectedOutput& values, std::int64_t first, Expected& expected) {
+  auto at = static_cast<std::size_t>(first);
+  for (const Bounded& value : values.values) {
+    expected.values[at] = value.value;
+    expected.radii[at++] = value.radius;
+  }
+}
+
+/// An output with what is there now.
+Expected kept_output(const GroupedGemmArguments& args, const expression::Output& output) {
+  const TensorView& view = view_of_output(args, output);
+  Expected expected = expected_of(args, output, all_rows(view));
+  set_outside(view, false, {}, expected);
+  return expected;
+}
+
+/// With reductions of lines all elements count.
+Reference reference_of_lines(const GroupedGemmArguments& args, const GroupedGemmProblem& problem,
+                             int threads) {
+  const std::vector<GroupProduct> groups = products_of(problem.groups, problem.gemm.m, problem.gemm.k);
+  const std::vector<GroupSums> sums = all_sums(args, problem, groups, threads);
+  const Matrix out(args.out);
+  std::vector<ReferencePart> parts;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    parts.push_back({{1, 1, groups[i].rows, out.columns},
+                     parts_of(args, groups[i].span.group, groups[i].first_row),
+                     &sums[i]});
+  }
+  const ReferenceOfParts values = expression_reference_of(
+      *args.expression, parts, parts_of(args, 0, 0),
+      [](const void* context, const host::ElementPlace& place) {
+        const GroupSums& rows = *static_cast<const GroupSums*>(context);
+        return rows[static_cast<std::size_t>(place[2])].part(place[3]);
+      },
+      detail::rough_nodes(args.expression->graph(), args.out.dtype));
+  Reference reference;
+  for (std::size_t i = 0; i < args.expression->outputs().size(); ++i) {
+    const expression::Output& output = args.expression->outputs()[i];
+    Expected expected = kept_output(args, output);
+    if (output.extent == expression::Extent::all) {
+      put_values(values.all[i], 0, expected);
+    } else {
+      for (std::size_t g = 0; g < groups.size(); ++g)
+        put_values(values.parts[g][i], first_value(output, groups[g], values.parts[g][i], out.rows),
+                   expected);
+    }
+    if (expected.name == Operand::out && args.zero_outside) set_outside(args.out, true, groups, expected);
+    reference.outputs.push_back(std::move(expected));
+  }
+  return reference;
+}
+
 }  // namespace
 
 Reference reference_with_expression(const GroupedGemmArguments& args, const ReferenceOptions& options) {
   GroupedGemmProblem problem;
   detail::grouped_gemm::describe(args, problem);
+  const int threads = options.threads > 0 ? options.threads : host::default_threads();
+  if (problem.gemm.wide.has_lines()) return reference_of_lines(args, problem, threads);
   const Matrix a(args.a);
   const Matrix b(args.b);
   const Matrix out(args.out);
@@ -143,7 +232,6 @@ Reference reference_with_expression(const GroupedGemmArguments& args, const Refe
     reference.outputs.push_back(expected_of(args, output, rows));
   const double error = gemm::sum_error(problem.gemm.types, Math::exact, a.columns);
   const std::vector<GroupProduct> groups = products_of(problem.groups, problem.gemm.m, problem.gemm.k);
-  const int threads = options.threads > 0 ? options.threads : host::default_threads();
   for (const GroupProduct& group : groups) {
     const PlaceRange places = places_of(group, rows);
     if (places.begin == places.end) continue;

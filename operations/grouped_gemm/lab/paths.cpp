@@ -40,6 +40,8 @@ void scale(Problem& problem) {
 constexpr gemm::WideParts by_element = {};
 constexpr gemm::WideParts of_groups = {.groups = true};
 constexpr gemm::WideParts of_pairs = {.pairs = true};
+constexpr gemm::WideParts of_lines = {.lines = true};
+constexpr gemm::WideParts of_pair_lines = {.lines = true, .pairs = true};
 template <gemm::WideParts parts, bool (*too)(const KernelMetadata& kernel)>
 bool evaluates(const KernelMetadata& kernel) {
   return takes_expression(kernel, parts) && too(kernel);
@@ -105,6 +107,23 @@ constexpr OwnPath own_paths[] = {
      },
      false,
      of_pairs},
+    {{"reductions", evaluates<of_lines, begins_at_any_row>},
+     take_form<GroupForm::contiguous>,
+     false,
+     of_lines},
+    {{"reductions_masked", evaluates<of_lines, every_kernel>}, take_form<GroupForm::masked>, false, of_lines},
+    {{"reductions_ragged_k", evaluates<of_lines, begins_at_any_k>},
+     take_form<GroupForm::ragged_k>,
+     false,
+     of_lines},
+    {{"wrong_sizes_reductions", evaluates<of_lines, begins_at_any_row>},
+     take_form<GroupForm::contiguous>,
+     true,
+     of_lines},
+    {{"gated_reductions", evaluates<of_pair_lines, begins_at_any_row>},
+     take_form<GroupForm::contiguous>,
+     false,
+     of_pair_lines},
 };
 
 /// Extents of more than one box of the output, whose lines are whole accesses, as bulk stores need them.

@@ -105,6 +105,15 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
   return reader.status();
 }
 
+/// Whether a tensor is what a reduction leaves of the rows or columns of each group.
+bool is_line_of_each(const Expression& expression, const ExpressionTensor& tensor) {
+  return tensor.view.rank == 2 && std::ranges::any_of(expression.outputs(), [&](const auto& output) {
+           const bool is_line =
+               output.extent == expression::Extent::row || output.extent == expression::Extent::column;
+           return is_line && output.tensor.name == tensor.name;
+         });
+}
+
 /// Takes the entry that said_groups added out of all that has an entry for each group.
 void empty_batches(const Problem& p, GroupedGemmArguments& args) {
   const auto empty = [](TensorView& view) {
@@ -117,7 +126,8 @@ void empty_batches(const Problem& p, GroupedGemmArguments& args) {
   }
   for (ExpressionTensor& tensor : args.tensors) {
     empty(tensor.view);
-    if (std::ranges::find(p.of_each, tensor.name) != p.of_each.end()) tensor.view.extents[0] = 0;
+    const bool is_of_each = std::ranges::find(p.of_each, tensor.name) != p.of_each.end();
+    if (is_of_each || is_line_of_each(*p.expression, tensor)) tensor.view.extents[0] = 0;
   }
 }
 

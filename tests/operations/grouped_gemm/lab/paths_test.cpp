@@ -32,9 +32,10 @@ std::vector<std::int64_t> counts_of(const Grouped& p) {
 }
 
 bool has_form(std::string_view path, GroupForm form) {
-  constexpr std::string_view contiguous[] = {"contiguous", "zero_outside",      "wrong_sizes",
-                                             "expression", "gathered",          "groups",
-                                             "gated",      "gated_zero_outside"};
+  constexpr std::string_view contiguous[] = {
+      "contiguous",      "zero_outside", "wrong_sizes",        "expression", "gathered",
+      "groups",          "gated",        "gated_zero_outside", "reductions", "wrong_sizes_reductions",
+      "gated_reductions"};
   if (std::ranges::find(contiguous, path) != std::end(contiguous)) return form == GroupForm::contiguous;
   if (path.ends_with("masked")) return form == GroupForm::masked;
   return !path.ends_with("ragged_k") || form == GroupForm::ragged_k;
@@ -53,10 +54,12 @@ bool has_scales(std::string_view path, const Grouped& p) {
 bool has_expression(std::string_view path, const Grouped& p) {
   const bool is_gated = path.starts_with("gated");
   const bool gathers = path.starts_with("gathered");
-  if (!is_gated && !gathers && path != "groups" && !path.starts_with("expression")) return !p.expression;
+  const bool has_lines = path.find("reductions") != path.npos;
+  if (!is_gated && !gathers && !has_lines && path != "groups" && !path.starts_with("expression"))
+    return !p.expression;
   if (!p.expression || gathers != detail::gathers(*p.expression)) return false;
   const lab::gemm::WideParts parts = lab::gemm::wide_parts(*p.expression);
-  return !parts.lines && parts.pairs == is_gated && parts.groups == (path == "groups");
+  return parts.lines == has_lines && parts.pairs == is_gated && parts.groups == (path == "groups");
 }
 
 void check(std::string_view path, const Grouped& p) {
