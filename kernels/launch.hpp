@@ -95,11 +95,11 @@ struct WorkspacePart {
 /// The device work of one run. No step: there is nothing to do. Filled in place by the functions below;
 /// large, so that it is passed by reference, and no more of it is initialised or copied than is used.
 struct Launch {
-  static constexpr std::size_t most_image = 4096;
+  static constexpr std::size_t most_image = 6144;
 
   FewOf<Step, 5> steps;
   FewOf<PlanOperandNeed, 24> uses;
-  FewOf<Relocation, 40> relocations;
+  FewOf<Relocation, 64> relocations;
   /// Their `data` is what the operand was when the launch was made; see Relocation.
   FewOf<TensorMapFields, 6> maps;
   FewOf<WorkspacePart, 4> parts;

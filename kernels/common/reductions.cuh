@@ -158,6 +158,7 @@ class FinishStep {
 
   QUARRY_DEVICE void column(long long line) const {
     const LineParts parts = p_.parts_of_column(line);
+    if (!parts.is_there) return;
     Lines total;
     Values::each_column(total, total, Start());
     for (long long i = 0; i < parts.count; ++i)

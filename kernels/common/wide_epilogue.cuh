@@ -50,7 +50,7 @@ struct MatrixLane {
 struct ReducedParts {
   const ReductionParams& reductions;
   const GemmParams& gemm;
-  /// Columns of the output.
+  /// Columns of the output; where outputs have several sizes, of the largest one.
   int columns;
 
   QUARRY_DEVICE char* slot(long long number) const {
@@ -160,7 +160,7 @@ class WideEpilogue {
   /// Leaves what a warp has reduced of a tile.
   template <int quads, class Work>
   QUARRY_DEVICE void leave(const Work& work, Tile tile, Reduced<quads>& reduced, int warps) const {
-    const ReducedParts parts = parts_of(work);
+    const ReducedParts parts = this->parts();
     const int warp = arch::warp_index();
     if constexpr (Values::column_count > 0) {
       const int first = work.tile_n * tile_columns(tile);
@@ -170,7 +170,7 @@ class WideEpilogue {
       QUARRY_UNROLL
       for (int i = 0; i < 4 * quads; ++i) {
         const int column = (arch::lane_index() + 32 * (i / 4)) * 4 + i % 4;
-        if (column >= tile_columns(tile) || first + column >= parts.columns) continue;
+        if (column >= tile_columns(tile) || first + column >= work_columns(work)) continue;
         Values::each_column(reduced.columns[i], reduced.columns[i],
                             reductions::WritePartial{parts.slot(begin + first + column), stride});
       }
@@ -194,9 +194,8 @@ class WideEpilogue {
   QUARRY_DEVICE static int work_columns(const Work& work) {
     return is_gated ? work.n() / 2 : work.n();
   }
-  template <class Work>
-  QUARRY_DEVICE ReducedParts parts_of(const Work& work) const {
-    return {reductions_, params_, work_columns(work)};
+  QUARRY_DEVICE ReducedParts parts() const {
+    return {reductions_, params_, is_gated ? params_.n / 2 : params_.n};
   }
 
   /// The lanes' quads are a group of 128 columns.
@@ -241,7 +240,7 @@ class WideEpilogue {
     for (int mask = 1; mask < 32; mask *= 2)
       Values::each_row(total, total, reductions::CombineLane{arch::lane_index() ^ mask});
     if (arch::lane_index() != 0) return;
-    const ReducedParts parts = parts_of(work);
+    const ReducedParts parts = this->parts();
     const long long slot = work.tile_n * parts.all_rows() + row_line(work, params_, row);
     Values::each_row(total, total,
                      reductions::WritePartial{parts.slot(slot), reductions_.row_parts * parts.all_rows()});

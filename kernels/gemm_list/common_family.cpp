@@ -28,21 +28,26 @@ Account CommonListFamily::account(const GemmProfile& kernel, const GemmListProbl
                       [&](const GemmProblem& batch) { return gemm_account(kernel, batch, 0); });
 }
 
-std::size_t CommonListFamily::workspace(const GemmListProblem&) const { return 0; }
+std::size_t CommonListFamily::workspace(const void* config, const GemmListProblem& problem) const {
+  return reduction_workspace(traits(config), problem);
+}
 
 void CommonListFamily::launch(const void* config, const GemmListProblem& problem,
                               const ChosenControls& controls, Launch& launch) const {
   const GemmTraits kernel = traits(config);
-  if (is_empty(problem.gemm)) return;
+  const bool has_tiles = !is_empty(problem.gemm);
+  if (!has_tiles && !problem.gemm.wide.has_lines()) return;
   const bool has_scales = kernel.scales != ScaleSupport::none;
   gemm_launch(kernel, problem.gemm, controls, launch,
               has_scales ? sizeof(ScaledGemmListParams) : sizeof(GemmListParams));
+  for (const Step& each : launch.steps)
+    add_list(launch, problem, kernel.tile, params_of<GemmListParams>(launch, each).list);
+  if (!has_tiles) return;
   Step& step = launch.steps.at[0];
   const std::int64_t at_once = std::int64_t{controls.multiprocessors} * controls.resident;
   const std::int64_t most = std::min(gemm_blocks(kernel, problem.gemm, 1), grid_limit);
   step.blocks_walk = true;
   step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, most));
-  add_list(launch, problem, kernel.tile, params_of<GemmListParams>(launch, step).list);
   if (has_scales) add_scales(launch, params_of<ScaledGemmListParams>(launch, step).scales, problem.gemm);
 }
 

@@ -14,7 +14,7 @@ class CommonListFamily : public GemmListFamily {
   Status supports(const GemmProfile& kernel, const GemmListProblem& problem,
                   const DeviceModel& device) const override;
   Account account(const GemmProfile& kernel, const GemmListProblem& problem) const override;
-  std::size_t workspace(const GemmListProblem& problem) const override;
+  std::size_t workspace(const void* config, const GemmListProblem& problem) const override;
   void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
               Launch& launch) const override;
   Tile walked_tile(const void* config) const override;

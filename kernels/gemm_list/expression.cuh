@@ -19,7 +19,7 @@ QUARRY_DEVICE ExpressedOutputs outputs_of(const WithExpression<GemmListParams>& 
   return {outputs_of(static_cast<const GemmListParams&>(params), problem), params.expression};
 }
 
-/// The same of an expression with gated pairs, or reductions of groups of columns.
+/// The same of an expression with gated pairs or reductions.
 struct WideOutputs : ExpressedOutputs {
   const ReductionParams& reductions;
 };

@@ -28,7 +28,7 @@ class GemmListFamily : public Family {
   virtual Account account(const GemmProfile& kernel, const GemmListProblem& problem) const = 0;
 
   /// Bytes of the workspace of a launch.
-  virtual std::size_t workspace(const GemmListProblem& problem) const = 0;
+  virtual std::size_t workspace(const void* config, const GemmListProblem& problem) const = 0;
 
   /// Fills a launch, which is empty. Nothing of it depends on what the sizes are. @pre supports()
   virtual void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
@@ -47,6 +47,9 @@ class GemmListFamily : public Family {
 /// Says what list a step computes: its sizes, and its leading dimensions and stretches where there are such.
 /// @param tile of the blocks, or clusters, that walk @param params in the launch's image
 void add_list(Launch& launch, const GemmListProblem& problem, Tile tile, ListParams& params);
+
+/// Bytes of the workspace that reductions of lines need: each block has all of K.
+std::size_t reduction_workspace(const GemmTraits& kernel, const GemmListProblem& problem);
 
 /// The account of a list, from the account of equal problems. @param account_of as gemm_account of a
 /// GemmProblem

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gemm_list/pairs.cuh"
+#include "gemm_list/reductions.cuh"
 #include "gemm_list_sm90/kernel.cuh"
 #include "gemm_sm90/expression.cuh"
 
@@ -39,12 +40,25 @@ QUARRY_DEVICE void kernel(const WithExpression<ListTensorGemmParams>& params) {
   run_step<config, CodeBehind<Code, ListTensorGemmParams>>(params, nullptr);
 }
 
-/// The same of an expression with gated pairs or reductions of groups of columns.
+/// What tiles leave: each warp parts of the columns of its 16 rows, and of all.
+constexpr ListPieces pieces_of_tiles(const Config& c) {
+  const gemm_sm90::Config tile = tile_config(c);
+  return {cluster_tile(tile),
+          c.cluster.n,
+          gemm_sm90::OutputBox::rows,
+          1,
+          c.cluster.m,
+          c.cluster.n * gemm_sm90::storing_warps(tile)};
+}
+
+/// The same of an expression with gated pairs or reductions, also in the step that finishes lines.
 template <Config config, class Code>
 QUARRY_DEVICE void kernel(const WithReductions<ListTensorGemmParams>& params) {
-  if constexpr (Code::is_gated) {
+  constexpr int unit = list_unit<Code>(config.layouts.b, config.alignment.b);
+  if (params.reductions.is_finish) {
+    finish_list<Code, pieces_of_tiles(config), unit>(params, params.gemm, threads(config));
+  } else if constexpr (Code::is_gated) {
     constexpr gemm_sm90::Config tile = tile_config(config);
-    constexpr int unit = list_unit<Code>(config.layouts.b, config.alignment.b);
     if (params.makes_maps) return run_first_step<config, unit>(params);
     gemm_sm90::run<tile, WideListCode<Code>, ListSources<tile, unit, has_halves<Code>()>>(params, nullptr);
   } else {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
@@ -16,8 +17,8 @@ namespace {
 using Params = ListTensorGemmParams;
 
 static_assert(expression_is_last<Params>);
-// A launch has two steps.
-static_assert(2 * (sizeof(WithReductions<Params>) + alignof(TensorMap)) <= Launch::most_image);
+// A launch has two steps, and one more with reductions of lines.
+static_assert(3 * (sizeof(WithReductions<Params>) + alignof(TensorMap)) <= Launch::most_image);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -60,27 +61,30 @@ class GemmListSm90 final : public GemmListFamily {
                         [&](const GemmProblem& batch) { return gemm_sm90::account(kernel, batch, 0); });
   }
 
-  std::size_t workspace(const GemmListProblem& problem) const override {
-    if (is_empty(problem.gemm)) return 0;
-    return rounded_to_workspace(static_cast<std::size_t>(problem.gemm.batch) * list_maps * sizeof(TensorMap));
+  std::size_t workspace(const void* config, const GemmListProblem& problem) const override {
+    return reduction_workspace(traits(config_of(config)), problem) + map_bytes(problem);
   }
 
   void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);
     const GemmTraits kernel = traits(c);
-    if (is_empty(problem.gemm)) return;
+    const bool has_tiles = !is_empty(problem.gemm);
+    if (!has_tiles && !problem.gemm.wide.has_lines()) return;
     const bool has_scales = kernel.scales != ScaleSupport::none;
     gemm_launch(kernel, problem.gemm, controls, launch,
                 has_scales ? sizeof(ScaledListTensorGemmParams) : sizeof(Params));
+    for (const Step& each : launch.steps)
+      add_list(launch, problem, walked_tile(config), params_of<Params>(launch, each).list);
+    if (!has_tiles) return;
     Step& making = launch.steps.at[0];
     auto& params = params_of<Params>(launch, making);
     params.makes_maps = true;
-    add_list(launch, problem, walked_tile(config), params.list);
     gemm_sm90::add_map_models(tile_config(c), problem.gemm, params, launch);
-    launch.workspace_bytes = workspace(problem);
-    launch.parts.add({"tensor maps", 0, launch.workspace_bytes});
-    relocate(launch, params.maps, Operand::workspace);
+    const std::size_t maps_at = launch.workspace_bytes;  // behind what reductions leave
+    launch.workspace_bytes += map_bytes(problem);
+    launch.parts.add({"tensor maps", maps_at, map_bytes(problem)});
+    relocate(launch, params.maps, Operand::workspace, maps_at);
     if (has_scales)
       add_scales(launch, params_of<ScaledListTensorGemmParams>(launch, making).scales, problem.gemm);
     making.waits_for_earlier = true;
@@ -90,6 +94,8 @@ class GemmListSm90 final : public GemmListFamily {
     const std::int64_t blocks = (std::int64_t{problem.gemm.batch} * list_maps + warps - 1) / warps;
     making.grid = static_cast<unsigned>(std::min<std::int64_t>(blocks, controls.multiprocessors));
     add_multiplying(c, problem, controls, launch);
+    // gemm_launch has added the step that finishes lines: it comes last.
+    if (problem.gemm.wide.has_lines()) std::swap(launch.steps.at[1], launch.steps.at[2]);
   }
 
   Tile walked_tile(const void* config) const override { return cluster_tile(tile_config(config_of(config))); }
@@ -100,6 +106,12 @@ class GemmListSm90 final : public GemmListFamily {
   }
 
  private:
+  /// Bytes of the tensor maps in the workspace.
+  static std::size_t map_bytes(const GemmListProblem& problem) {
+    if (is_empty(problem.gemm)) return 0;
+    return rounded_to_workspace(static_cast<std::size_t>(problem.gemm.batch) * list_maps * sizeof(TensorMap));
+  }
+
   /// The second step.
   static void add_multiplying(const Config& c, const GemmListProblem& problem, const ChosenControls& controls,
                               Launch& launch) {

@@ -316,13 +316,13 @@ class WideStore {
     return values;
   }
 
-  QUARRY_DEVICE ReducedParts parts_of(const Work& work) const {
-    return {params_.reductions, params_.gemm, all_columns(work)};
+  QUARRY_DEVICE ReducedParts parts() const {
+    return {params_.reductions, params_.gemm, gated ? params_.gemm.n / 2 : params_.gemm.n};
   }
 
   /// Of the warp's 16 rows. @param column of the output, the step's first
   QUARRY_DEVICE void leave_columns(const Work& work, int index, int column, Lines (&totals)[pairs]) const {
-    const ReducedParts parts = parts_of(work);
+    const ReducedParts parts = this->parts();
     constexpr int tile_pieces = config.cluster.m * config.tile.m / OutputBox::rows;
     const long long entry_pieces = static_cast<long long>(params_.gemm.tiles_m) * tile_pieces;
     const long long part =
@@ -335,14 +335,14 @@ class WideStore {
       for (int mask = 4; mask < 32; mask *= 2)
         Values::each_column(totals[i], totals[i], reductions::CombineLane{arch::lane_index() ^ mask});
       const int own = column + arch::lane_index() % 4 * 2 + i / 2 * 8 + i % 2;
-      if (arch::lane_index() >= 4 || own >= parts.columns) continue;
+      if (arch::lane_index() >= 4 || own >= all_columns(work)) continue;
       Values::each_column(totals[i], totals[i], reductions::WritePartial{parts.slot(begin + own), stride});
     }
   }
 
   /// Of the tile's columns.
   QUARRY_DEVICE void leave_rows(const Work& work, int index, Lines (&totals)[2]) const {
-    const ReducedParts parts = parts_of(work);
+    const ReducedParts parts = this->parts();
     QUARRY_UNROLL
     for (int half = 0; half < 2; ++half) {
       QUARRY_UNROLL
@@ -368,7 +368,7 @@ class WideStore {
     const long long tile = (before + work.tile_m) * tiles_n + work.tile_n;
     const long long slot = params_.reductions.all_at + tile * storing_warps(config) + warp_;
     Values::each_all(total, total,
-                     reductions::WritePartial{parts_of(work).slot(slot), params_.reductions.all_parts});
+                     reductions::WritePartial{parts().slot(slot), params_.reductions.all_parts});
   }
 
   const Params& params_;

@@ -60,6 +60,12 @@ bool is_wide(const GemmExpression& expression) {
   return expression.graph.is_gated() || std::ranges::any_of(expression.graph.nodes, reduces);
 }
 
+bool reduces_lines(const GemmExpression& expression) {
+  return std::ranges::any_of(expression.graph.outputs, [](const expression::Output& output) {
+    return output.extent != expression::Extent::element && output.extent != expression::Extent::group;
+  });
+}
+
 WideExpressionFinish::WideExpressionFinish(const GemmExpression& expression, const GemmParams& params,
                                            DType out)
     : expression_(expression),

@@ -33,6 +33,9 @@ void each_tensor(const detail::ExpressionGraph& graph, Params& params, const Vis
 /// Whether outputs need sums of more than their own block.
 bool is_wide(const GemmExpression& expression);
 
+/// Whether outputs are made of all elements of a row, of a column, or of all.
+bool reduces_lines(const GemmExpression& expression);
+
 /// Where a column of B whose pairs lie in blocks of eight would lie in halves. @param columns of B
 constexpr std::int64_t place_in_halves(std::int64_t column, std::int64_t columns) {
   return column / 16 * 8 + column % 8 + (column % 16 < 8 ? 0 : columns / 2);

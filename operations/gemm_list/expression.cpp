@@ -24,13 +24,6 @@ int least_pair_unit(const GemmListArguments& args) {
   return pair_unit(args.expression->pairs() == expression::Pairs::eights, Layout::column, 1);
 }
 
-Status check_kind(const GemmListArguments& args) {
-  if (!args.expression || !reduction_counts(*args.expression).has_lines()) return {};
-  return invalid(
-      "Reductions of rows, columns and all elements are not computed by kernels of lists of GEMMs: " +
-      quoted(args.expression->text()));
-}
-
 Status check_expression(const GemmListArguments& args, DType accumulator) {
   if (Status s = check_alone(args); !s || !args.expression) return s;
   for (const std::string_view name : {"sizes", "leading"}) {

@@ -1,5 +1,4 @@
-/// Expressions of lists of GEMMs: a GEMM's, without reductions of whole lines, whose tensors lie beside the
-/// bounds of all problems.
+/// Expressions of lists of GEMMs: a GEMM's, whose tensors lie beside the bounds of all problems.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,8 @@ std::int64_t product_columns(const GemmListArguments& arguments);
 /// What N of each problem is a multiple of, whichever kernel computes it; 1 without gated pairs.
 int least_pair_unit(const GemmListArguments& arguments);
 
-/// Refuses what no list computes, whatever the extents are: reductions of rows, of columns and of all.
-Status check_kind(const GemmListArguments& arguments);
-
 /// Checks the expression and its tensors, or that there are no tensors without one, and nothing beside one.
-/// @param accumulator of the sums. @pre check_kind, and A, B and `out` were checked
+/// @param accumulator of the sums. @pre A, B and `out` were checked
 Status check_expression(const GemmListArguments& arguments, DType accumulator);
 
 }  // namespace quarry::detail::gemm_list

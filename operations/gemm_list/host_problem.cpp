@@ -69,6 +69,17 @@ class Maker {
     for (int i = 0; i < list_matrices; ++i) leading_[i] = leading[i];
   }
 
+  /// The GEMM of a problem without elements: nothing of it is read or written but lines of nothing.
+  GemmParams make_empty() const {
+    GemmParams gemm = params_.gemm;
+    gemm.m = own_.m;
+    gemm.n = own_.n;
+    gemm.k = 0;
+    gemm.batch = 1;
+    for (MatrixParams* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.out}) matrix->data = nullptr;
+    return gemm;
+  }
+
   bool has_elements() const { return own_.m > 0 && own_.n > 0; }
 
   /// Columns of the output.
@@ -226,7 +237,12 @@ Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmLi
     if (!params.list.clamp_host_sizes) {
       if (Status s = maker.check_sizes(); !s) return s;
     }
-    if (!maker.has_elements()) continue;
+    if (!maker.has_elements()) {
+      if (expression != nullptr && reduces_lines(*expression))
+        problems.push_back(
+            {number, maker.make_empty(), maker.columns(), {}, tensors_of(*expression, number)});
+      continue;
+    }
     ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}, maker.columns(), scales, {}});
     if (Status s = maker.make(listed.gemm); !s) return s;
     if (Status s = maker.resolve(listed.scales); !s) return s;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gemm/host.hpp"
+#include "gemm/reductions.hpp"
 #include "operations/common/row_checks.hpp"
 #include "operations/gemm/expression.hpp"
 #include "operations/gemm/expression_code.hpp"
@@ -80,14 +81,18 @@ Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmL
                          const DeviceModel& device, std::size_t max_workspace) {
   return {.controls = {},
           .seconds = account(row, profile, problem, device, max_workspace).seconds,
-          .workspace = family_of(row).workspace(problem)};
+          .workspace = family_of(row).workspace(row.entry_config, problem)};
 }
 
 Account Rules::account(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
                        const DeviceModel&, std::size_t) {
   // Nothing is launched for outputs without elements; the time of no tiles would be no number.
   if (is_empty(problem.gemm)) return {};
-  return family_of(row).account(profile, problem);
+  Account account = family_of(row).account(profile, problem);
+  const double reductions = reduction_seconds(profile, problem.gemm);
+  account.seconds += reductions;
+  account[TimePart::exchange] += reductions;
+  return account;
 }
 
 ChosenControls Rules::settle(const Row&, const GemmProfile& profile, const Controls&,
@@ -96,7 +101,7 @@ ChosenControls Rules::settle(const Row&, const GemmProfile& profile, const Contr
 }
 
 std::size_t Rules::workspace_size(const Row& row, const GemmListProblem& problem, const ChosenControls&) {
-  return family_of(row).workspace(problem);
+  return family_of(row).workspace(row.entry_config, problem);
 }
 
 void Rules::launch(const Row& row, const GemmListProblem& problem, const ChosenControls& controls,

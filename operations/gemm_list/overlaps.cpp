@@ -134,11 +134,11 @@ void add_inputs(const HostKernel& kernel, const ListedGemm& listed, std::vector<
   add(g.epilogue.residual, t.out, Operand::residual, g.m, g.n);
 }
 
-/// Whether an output of an expression has a value for each group of columns.
-bool has_groups(const detail::ExpressionGraph& graph, const expression::Tensor& output) {
-  return std::ranges::any_of(graph.outputs, [&](const expression::Output& each) {
-    return each.tensor.name == output.name && each.extent == expression::Extent::group;
-  });
+/// What an output of an expression has a value for.
+expression::Extent extent_of(const detail::ExpressionGraph& graph, const expression::Tensor& output) {
+  return std::ranges::find_if(graph.outputs,
+                              [&](const expression::Output& each) { return each.tensor.name == output.name; })
+      ->extent;
 }
 
 int groups_of(int columns) {
@@ -151,9 +151,11 @@ void add_tensors(const GemmExpression& expression, const ListedGemm& listed, std
                  std::vector<Piece>& outputs) {
   each_tensor(expression.graph, listed.tensors,
               [&](const expression::Tensor& tensor, const ExpressionTensorParams& own, bool is_output) {
+                using Extent = expression::Extent;
                 if (own.matrix.data == nullptr) return;
-                const bool is_of_groups = is_output && has_groups(expression.graph, tensor);
-                const int columns = is_of_groups ? groups_of(listed.columns) : listed.columns;
+                const Extent extent = is_output ? extent_of(expression.graph, tensor) : Extent::element;
+                if (extent == Extent::all && listed.number > 0) return;  // all problems share it
+                const int columns = extent == Extent::group ? groups_of(listed.columns) : listed.columns;
                 (is_output ? outputs : inputs).push_back(piece_of(tensor, own, listed, columns));
               });
 }

@@ -221,7 +221,6 @@ void describe_bounds(const GemmListArguments& args, GemmProblem& gemm) {
 bool is_by_columns(const TensorView& view) { return view.strides[view.rank - 1U] != 1; }
 
 Status normalise(const GemmListArguments& args, const OperandList& operands, GemmListProblem& problem) {
-  if (Status s = check_kind(args); !s) return s;
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = accumulator_of(args);
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");

@@ -59,6 +59,7 @@ class Lists(CommandTest):
             (LIST, "bf16", "--leading", "packed", "--epilogue", "z = sum * w; out = z + x", "--with", "w=f32:per_row,x=bf16:row,z=f32:col",
              "--of-each", "w"),
             (LIST, "s8", "--out", "s32", "--epilogue", "out = sum + x", "--with", "x=s32:row"),
+            (LIST, "f16", "--epilogue", "out = sum; r = row_sum(sum); c = column_max(sum) + x; m = max(sum)", "--with", "x=f32:per_column", "--of-each", "x"),
             (LIST, "f16", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "11", "--of-each", "t"),
             (LIST, "f32", "--out", "f32:stride=2800", "--epilogue", "out = sum + x", "--with", "x=f32:row", "--in-place", "x"),
         ):
@@ -70,7 +71,6 @@ class Lists(CommandTest):
         shape = ("run", "gemm_list", LIST, "f16", *HOST)
         self.refused(*shape, "--of-each", "x", says=["--of-each", "there is no expression"])
         self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:row", "--of-each", "x", says=["per_row, per_column or gathered", "got `x`"])
-        self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions of rows, columns and all elements are not computed")
         self.refused(*shape, "--epilogue", "out = sum", "--bias", "column", says="`bias` stands beside an expression")
 
     def test_a_list_comes_from_a_file(self):

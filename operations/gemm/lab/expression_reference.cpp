@@ -222,6 +222,29 @@ double sum_error(const Types& types, Math math, std::int64_t k) {
   return 4 * most;
 }
 
+ReferenceOfParts reference_of_problems(std::span<const GemmArguments> problems, const GemmArguments& list,
+                                       int threads) {
+  const auto operands_of = [](const GemmArguments& args) {
+    std::vector<HostOperand> operands;
+    for (const Input& input : inputs_of(args)) operands.push_back(input.operand);
+    return operands;
+  };
+  std::vector<AllSums> sums;
+  for (const GemmArguments& args : problems)
+    sums.push_back(all_sums(args, Matrix(args.out).columns, threads));
+  std::vector<ReferencePart> parts;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const Matrix out(problems[i].out);
+    parts.push_back({{1, 1, out.rows, out.columns}, operands_of(problems[i]), &sums[i]});
+  }
+  return expression_reference_of(
+      *list.expression, parts, operands_of(list),
+      [](const void* context, const host::ElementPlace& place) {
+        return static_cast<const AllSums*>(context)->part(place);
+      },
+      detail::rough_nodes(list.expression->graph(), list.out.dtype));
+}
+
 Reference reference_with_expression(const GemmArguments& args, const ReferenceOptions& options) {
   const int threads = options.threads > 0 ? options.threads : host::default_threads();
   if (detail::has_reductions(*args.expression)) return reference_of_all(args, threads);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "common/config_parts.hpp"
+#include "lab/expression/reference.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/gemm.hpp"
 
@@ -11,6 +13,11 @@ namespace quarry::lab::gemm {
 
 /// How far a sum of `k` products may be off, as a part of the sum of their magnitudes.
 double sum_error(const Types& types, Math math, std::int64_t k);
+
+/// What several GEMMs with the same expression should give, whose reductions of all elements are of the
+/// elements of all. @param list has the expression, and its scalars
+ReferenceOfParts reference_of_problems(std::span<const GemmArguments> problems, const GemmArguments& list,
+                                       int threads);
 
 /// All outputs, each value with what a right result may be off by: sums may err as far as the bounds of their
 /// types say (lab/reference/tolerance.hpp), four times so for a single one, of the sum of the products'

@@ -149,7 +149,7 @@ bool may_have_expression(const GemmListArguments& args) {
 }
 
 gemm::WideParts draw_parts(const GemmListArguments& args, Dice& dice) {
-  gemm::WideParts parts = {.groups = dice.one_in(4), .pairs = dice.one_in(3)};
+  gemm::WideParts parts = {.lines = dice.one_in(4), .groups = dice.one_in(4), .pairs = dice.one_in(3)};
   parts.eights = parts.pairs && args.out.extents[2] % 8 == 0 && dice.one_in(3);
   return parts;
 }

@@ -43,6 +43,8 @@ constexpr gemm::WideParts by_element = {};
 constexpr gemm::WideParts of_groups = {.groups = true};
 constexpr gemm::WideParts of_halves = {.pairs = true};
 constexpr gemm::WideParts of_eights = {.pairs = true, .eights = true};
+constexpr gemm::WideParts of_lines = {.lines = true};
+constexpr gemm::WideParts of_half_lines = {.lines = true, .pairs = true};
 template <gemm::WideParts parts>
 bool evaluates(const KernelMetadata& kernel) {
   return takes_expression(kernel, parts);
@@ -70,6 +72,10 @@ constexpr OwnPath own_paths[] = {
     {{"gated_leading", evaluates<of_halves>}, {true, false, false, false, false}, {}, of_halves},
     {{"gated_wrong_sizes", evaluates<of_halves>}, {false, false, true, false, false}, {}, of_halves},
     {{"eights", evaluates<of_eights>}, {false, true, true, false, false}, {}, of_eights},
+    {{"reductions", evaluates<of_lines>}, {false, true, false, false, false}, {}, of_lines},
+    {{"reductions_leading", evaluates<of_lines>}, {true, false, false, false, false}, {}, of_lines},
+    {{"reductions_wrong_sizes", evaluates<of_lines>}, {false, false, true, false, false}, {}, of_lines},
+    {{"gated_reductions", evaluates<of_half_lines>}, {false, true, false, false, false}, {}, of_half_lines},
 };
 
 /// Lines of whole multiples of this keep every kernel's alignment.
@@ -170,7 +176,9 @@ void draw_path_expression(Problem& problem, const gemm::WideParts& parts, bool g
 /// An expression, with a gated pair where kernels that share the problem (result_key) take one.
 void draw_any_expression(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
   const bool has_pairs = dice.one_in(3) && takes_expression(kernel, of_halves);
-  draw_expression(problem, {.pairs = has_pairs, .eights = has_pairs && dice.one_in(3)}, dice);
+  const bool has_lines = dice.one_in(3);
+  draw_expression(problem, {.lines = has_lines, .pairs = has_pairs, .eights = has_pairs && dice.one_in(3)},
+                  dice);
 }
 
 /// Makes sure that the sizes show what a path is about.

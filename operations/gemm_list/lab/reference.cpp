@@ -10,6 +10,8 @@
 #include "operations/common/expression/tensors.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/gemm/lab/expression_reference.hpp"
 #include "operations/gemm/lab/operation.hpp"
 #include "operations/gemm/scales.hpp"
 #include "operations/gemm_list/lab/expression.hpp"
@@ -223,11 +225,63 @@ std::vector<ListOutput> outputs_of(const GemmListArguments& args) {
   return outputs;
 }
 
+/// Takes over an output's values of a problem with reductions of lines.
+void put_values(const expression::Output& output, const ExpectedOutput& values, const ListedProblem& problem,
+                int number, Expected& expected) {
+  using Extent = expression::Extent;
+  const std::int64_t rows = values.extents[2], columns = values.extents[3];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      std::int64_t at = number * expected.columns + (output.extent == Extent::row ? row : column);
+      if (output.extent == Extent::element || output.extent == Extent::group) {
+        const bool is_out = expected.name == Operand::out;
+        const auto place = is_out ? problem.place_of(row, column) : std::pair(row, column);
+        at = (number * expected.all_rows + place.first) * expected.columns + place.second;
+      }
+      const Bounded& value = values.values[static_cast<std::size_t>(row * columns + column)];
+      expected.values[static_cast<std::size_t>(at)] = value.value;
+      expected.radii[static_cast<std::size_t>(at)] = value.radius;
+    }
+  }
+}
+
+/// With reductions of lines all elements count.
+Reference reference_of_lines(const GemmListArguments& args, const GemmListProblem& list, int threads) {
+  std::vector<ListedProblem> problems;
+  std::vector<GemmArguments> products;
+  for (int number = 0; number < list.gemm.batch; ++number) {
+    problems.emplace_back(args, list, number);
+    products.push_back(problems.back().arguments({0, problems.back().own().m}));
+  }
+  GemmArguments all;
+  all.out = args.out;
+  all.expression = args.expression;
+  all.tensors = args.tensors;
+  const ReferenceOfParts values = gemm::reference_of_problems(products, all, threads);
+  Reference reference;
+  std::size_t i = 0;
+  for (const auto& [name, view] : outputs_of(args)) {
+    const expression::Output& output = args.expression->outputs()[i];
+    Expected& expected = reference.outputs.emplace_back(bounded_output(name, *view, all_rows(*view)));
+    read_now(*view, expected);
+    if (output.extent == expression::Extent::all) {
+      put_line(values.all[i], 0, expected);
+    } else {
+      for (std::size_t number = 0; number < problems.size(); ++number)
+        put_values(output, values.parts[number][i], problems[number], static_cast<int>(number), expected);
+    }
+    ++i;
+  }
+  return reference;
+}
+
 }  // namespace
 
 Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& options) {
   GemmListProblem list;
   detail::gemm_list::describe(args, list);
+  if (list.gemm.wide.has_lines())
+    return reference_of_lines(args, list, options.threads > 0 ? options.threads : host::default_threads());
   const std::vector<std::int64_t> rows = rows_of(list, options);
   Reference reference;
   for (const auto& [name, view] : outputs_of(args)) {

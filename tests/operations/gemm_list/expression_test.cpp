@@ -283,19 +283,6 @@ TEST_CASE("gemm_list: what cannot stand beside an expression is refused", "[gemm
   check_nothing_found(args, "`sum` is f32, but sums of f64 are f64");
 }
 
-TEST_CASE("gemm_list: reductions of whole lines are refused", "[gemm_list][expression]") {
-  const TensorView rows = TensorView::vector(nullptr, DType::f32, 64);
-  const std::string message =
-      "Reductions of rows, columns and all elements are not computed by kernels of lists of GEMMs: `out = "
-      "sum";
-  check_nothing_found(with("out = sum; r = row_sum(sum)", "r=f32:per_row", {{"r", rows}}), message);
-  check_nothing_found(
-      with("out = sum; m = max(sum)", "m=f32:scalar", {{"m", TensorView::vector(nullptr, DType::f32, 1)}}),
-      message);
-  const TensorView columns = TensorView::vector(nullptr, DType::f32, 48);
-  check_nothing_found(with("out = sum; c = column_max(sum)", "c=f32:per_column", {{"c", columns}}), message);
-}
-
 TEST_CASE("gemm_list: kernels that take scales name the expression as what they do not take",
           "[gemm_list][expression]") {
   GemmListArguments args = fake(DType::e4m3);

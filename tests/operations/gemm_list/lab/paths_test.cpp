@@ -33,8 +33,10 @@ TEST_CASE("GEMM lists: problems of paths are not all small", "[gemm_list]") {
       if (path.name == "plain") CHECK(p.out.layout == Layout::row);
       const bool gathers = path.name == "gathered";
       const bool is_gated = path.name.starts_with("gated");
-      const bool is_wide = is_gated || path.name == "eights" || path.name == "groups";
+      const bool has_lines = path.name.find("reductions") != path.name.npos;
+      const bool is_wide = is_gated || has_lines || path.name == "eights" || path.name == "groups";
       CHECK(p.expression.has_value() == (gathers || is_wide || path.name == "expression"));
+      if (is_wide) CHECK(has_lines == detail::reduction_counts(*p.expression).has_lines());
       if (is_wide) CHECK(is_gated == (p.expression->pairs() == expression::Pairs::halves));
       if (path.name == "gated_wrong_sizes")
         CHECK(std::ranges::any_of(p.sizes, [](const ListExtents& each) { return each.n % 2 == 1; }));
