@@ -440,8 +440,10 @@ QUARRY_DEVICE void add_products(const OperandPart& a, const OperandPart& b, int 
   using S = Shape<config>;
   if constexpr (is_pipelined(config)) {
     constexpr int k = config.tile.k;
-    using SourceA = WordSource<config.tile.m, k, S::threads, walk_a(config.layouts.a).k_contiguous, false>;
-    using SourceB = WordSource<config.tile.n, k, S::threads, walk_b(config.layouts.b).k_contiguous, gated>;
+    using SourceA =
+        WordSource<config.tile.m, k, S::threads, walk_a(config.layouts.a).k_contiguous, false, false>;
+    using SourceB =
+        WordSource<config.tile.n, k, S::threads, walk_b(config.layouts.b).k_contiguous, true, gated>;
     pipeline<config, S>(SourceA(a, k_left), SourceB(b, k_left), a.k_tiles, place.row, place.column, sums);
   } else if constexpr (gated) {
     mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), a.k_tiles,

@@ -30,14 +30,19 @@ QUARRY_DEVICE void read_fragment(Fragment& fragment, arch::SharedAddress line_a,
   }
 }
 
+/// Adds a step's products. A multiplication reads a sum, the number of B, and that of A, which it has from
+/// the one before; the first two are in different banks of registers where one has an even number and the
+/// other an odd one. Sums lie as they are stored, and so do numbers of B, except that two neighbours are
+/// swapped.
 template <Config config, class S, class Fragment, class Sums>
 QUARRY_DEVICE void multiply_fragment(const Fragment& fragment, Sums& sums) {
   QUARRY_UNROLL
   for (int i = 0; i < config.thread_m; ++i) {
     QUARRY_UNROLL
-    for (int j = 0; j < config.thread_n; ++j) {
+    for (int number = 0; number < config.thread_n; ++number) {
+      const int j = turns_back(config) && i % 2 != 0 ? config.thread_n - 1 - number : number;
       sums.of[i][j] = arch::fma(fragment.a[i / S::width_m].v[i % S::width_m],
-                                fragment.b[j / S::width_n].v[j % S::width_n], sums.of[i][j]);
+                                fragment.b[j / S::width_n].v[(j % S::width_n) ^ 1], sums.of[i][j]);
     }
   }
 }
@@ -51,6 +56,7 @@ QUARRY_DEVICE void pipeline(SourceA source_a, SourceB source_b, int k_tiles, int
                             int thread_column, Sums& sums) {
   constexpr int stages = config.stages;
   constexpr int steps = k_steps(config);
+  static_assert(copying_step(config) < steps - 1, "copies start before the last step waits for others");
   constexpr int bytes = compute_bytes(config);
   constexpr int stage_bytes = stage_bytes_a(config) + stage_bytes_b(config);
   const arch::SharedAddress memory = arch::shared_memory();
@@ -72,13 +78,14 @@ QUARRY_DEVICE void pipeline(SourceA source_a, SourceB source_b, int k_tiles, int
   int written = stages - 1;
   QUARRY_ROLLED
   for (int tile = 0; tile < k_tiles; ++tile) {
-    copy(memory + written * stage_bytes);  // past the last tile: zeros, from nowhere
+    const arch::SharedAddress next_copies = memory + written * stage_bytes;
     written = read;
     const arch::SharedAddress stage = memory + read * stage_bytes;
     read = read == stages - 1 ? 0 : read + 1;
     QUARRY_UNROLL
     for (int step = 0; step < steps; ++step) {
       const bool is_last = step == steps - 1;
+      if (step == copying_step(config)) copy(next_copies);  // past the last tile: zeros, from nowhere
       if (is_last) {
         arch::copy_async_wait<stages - 2>();
         arch::block_barrier();

@@ -113,6 +113,7 @@ QUARRY_DEVICE float exp2_approximate(float x) {
 QUARRY_DEVICE float reciprocal_approximate(float x) { return without_subnormals(1 / without_subnormals(x)); }
 
 QUARRY_DEVICE int opaque(int x) { return x; }
+QUARRY_DEVICE const char* opaque(const char* address) { return address; }
 
 QUARRY_DEVICE float tanh_approximate(float x) { return __builtin_tanhf(x); }
 

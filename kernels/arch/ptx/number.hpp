@@ -223,6 +223,10 @@ QUARRY_DEVICE int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+QUARRY_DEVICE const char* opaque(const char* address) {
+  asm volatile("" : "+l"(address));
+  return address;
+}
 
 /// Rounds to the nearest whole number, ties to even; what lies outside the type becomes its nearest number,
 /// NaN becomes 0.
