@@ -40,7 +40,7 @@ class CommonGemmFamily : public GemmFamily {
     const bool takes_zeros = kernel.scales == ScaleSupport::zero_points;
     gemm_launch(kernel, problem, controls, launch,
                 takes_zeros ? sizeof(ZeroGemmParams) : sizeof(ScaledGemmParams));
-    if (launch.is_empty()) return;
+    if (launch.is_empty() || !reads_scales(problem)) return;
     add_scales(launch, params_of<ScaledGemmParams>(launch, *kernel_step(launch)).scales, problem);
     if (takes_zeros)
       add_zeros(launch, params_of<ZeroGemmParams>(launch, *kernel_step(launch)).zeros, problem);

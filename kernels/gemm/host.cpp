@@ -14,7 +14,8 @@
 namespace quarry {
 namespace {
 
-static_assert(expression_is_last<GemmParams> && expression_is_last<ReduceParams>);
+static_assert(expression_is_last<GemmParams> && expression_is_last<ScaledGemmParams> &&
+              expression_is_last<ReduceParams>);
 
 /// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line. Of
 /// lines along K nobody knows how many there were if alpha is 0, which makes K 0: they count if the pointer

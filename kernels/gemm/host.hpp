@@ -162,6 +162,9 @@ constexpr Operand callers(Operand operand, const GemmProblem& problem) {
 void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls,
                  Launch& launch, std::size_t params_bytes = sizeof(GemmParams));
 
+/// Whether a launch reads scales, where there are some. Otherwise they may be nowhere.
+constexpr bool reads_scales(const GemmProblem& problem) { return problem.k > 0 && !is_empty(problem); }
+
 /// Adds the scales to a launch that gemm_launch made, and says where they lie from run to run.
 /// @param params in the launch's image
 void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& problem);

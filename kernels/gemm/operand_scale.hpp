@@ -1,6 +1,7 @@
 /// Scales of the operands of a checked GEMM problem. Host only.
 #pragma once
 
+#include "common/config_parts.hpp"
 #include "gemm/params.hpp"
 #include "quarry/gemm.hpp"
 
@@ -66,6 +67,11 @@ constexpr bool is_blocked(ScaleGranularity granularity) {
 constexpr bool is_blocked(const OperandScales& scales) {
   return (scales.a.is_given && is_blocked(scales.a.granularity)) ||
          (scales.b.is_given && is_blocked(scales.b.granularity));
+}
+
+/// The type of the sums that an expression reads: f32 where scales of blocks make f32 of s32 sums.
+constexpr DType expressed_type(DType accumulator, bool is_promoted) {
+  return is_promoted ? compute_type(accumulator, DType::f32) : partial_type(accumulator);
 }
 
 /// Positions of K after which some scale may change.

@@ -76,7 +76,7 @@ struct GemmProblem {
   ProblemOperand out;
   /// Sums of 8-bit floating-point operands may not stay in a matrix instruction (Accumulation::precise).
   bool must_promote = false;
-  /// Absent where K is 0: nothing is multiplied.
+  /// Absent where K is 0, as nothing is multiplied; but beside an expression, whose `sum` they may make f32.
   OperandScales scales;
   bool has_c = false;  ///< C will be read: beta is not known to be 0
   bool has_bias = false;

@@ -46,7 +46,11 @@ bool has_plain_strides(const GemmProblem& p) {
          has_plain_strides(b, b.column_stride, b.row_stride, p.n);
 }
 
-bool has_column_scales(const OperandScale& b) {
+/// Whether each column of B has a scale of its own, or is read as if: the columns of gated pairs in halves.
+bool has_column_scales(const GemmProblem& p) {
+  const OperandScale& b = p.scales.b;
+  const bool is_scaled = p.scales.a.is_given || b.is_given || p.must_promote;
+  if (is_scaled && p.wide.gated && !p.wide.eights) return true;
   return b.is_given && b.granularity != ScaleGranularity::tensor &&
          b.granularity != ScaleGranularity::block_128x128;
 }
@@ -98,7 +102,7 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .is_general = is_general,
           .only_adds = only_adds,
           .adds_bias_too = only_adds && problem.has_bias,
-          .has_column_scales = has_column_scales(problem.scales.b),
+          .has_column_scales = has_column_scales(problem),
           .is_wide = problem.wide.has_any(),
           .keeps_sums_alone = !is_empty(problem) && !problem.wide.has_lines(),
           .fits_any_grid = has_few_elements(problem),

@@ -338,11 +338,14 @@ QUARRY_DEVICE bool ends_block(int k_tile) {
 
 /// promoted += scales * sums, and sums become 0. Rows and columns behind the last one repeat its scale: their
 /// sums go nowhere.
-template <Config config, class Work>
+/// @tparam gated of gated pairs (gated_part_of_b): the second half of a tile's columns lies half of all
+/// further on
+template <Config config, bool gated, class Work>
 QUARRY_DEVICE void promote(const Work& work, const BlockScales& scales, int thread_row, int thread_column,
                            Sums<config>& sums, PromotedSums<config>& promoted) {
   const int first_row = work.tile_m * config.tile.m + thread_row * config.thread_m;
-  const int first_column = work.tile_n * config.tile.n;
+  constexpr int half = config.tile.n / 2;
+  const int first_column = work.tile_n * (gated ? half : config.tile.n);
   using C = Promoted<config>;
   C of_row[config.thread_m];
   C of_column[config.thread_n];
@@ -353,7 +356,8 @@ QUARRY_DEVICE void promote(const Work& work, const BlockScales& scales, int thre
   }
   QUARRY_UNROLL
   for (int j = 0; j < config.thread_n; ++j) {
-    const int column = first_column + column_of<config>(thread_column, j);
+    int column = first_column + column_of<config>(thread_column, j);
+    if (gated && column_of<config>(thread_column, j) >= half) column += work.n() / 2 - half;
     of_column[j] = scales.b.at(column, work.n(), scales.block_b);
   }
   QUARRY_UNROLL
@@ -395,20 +399,28 @@ QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParam
 
   PromotedSums<config> promoted;
   if (work.k_tiles > 0) {
+    constexpr bool gated = has_halves<Epilogue>();
     const OperandPart a = part_of_a(params.a, work, config.tile);
-    const OperandPart b = part_of_b(params.b, work, config.tile);
+    const OperandPart b =
+        gated ? gated_part_of_b(params.b, work, config.tile) : part_of_b(params.b, work, config.tile);
     const int k_left = k_elements(work, config.tile.k);
     const ScaleView a_scales(scales.a, work.a().batch);
     const ScaleView b_scales(scales.b, work.b().batch);
     Sums<config> sums;
-    mainloop<config>(typename S::LoaderA(a, k_left, zeros_a), typename S::LoaderB(b, k_left, zeros_b),
-                     work.k_tiles, thread_row, thread_column, sums, [&](int tile) {
-                       const int k_tile = work.first_k_tile + tile;
-                       if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
-                         promote<config>(work, scales_at<config>(k_tile * config.tile.k, a_scales, b_scales),
-                                         thread_row, thread_column, sums, promoted);
-                       }
-                     });
+    const auto multiplied = [&](int tile) {
+      const int k_tile = work.first_k_tile + tile;
+      if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
+        promote<config, gated>(work, scales_at<config>(k_tile * config.tile.k, a_scales, b_scales),
+                               thread_row, thread_column, sums, promoted);
+      }
+    };
+    if constexpr (gated) {
+      mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), work.k_tiles,
+                       thread_row, thread_column, sums, multiplied);
+    } else {
+      mainloop<config>(typename S::LoaderA(a, k_left, zeros_a), typename S::LoaderB(b, k_left, zeros_b),
+                       work.k_tiles, thread_row, thread_column, sums, multiplied);
+    }
   }
   write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, promoted);
 }

@@ -3,6 +3,7 @@
 
 #include "common/expression_epilogue.cuh"
 #include "common/wide_epilogue.cuh"
+#include "gemm/scaled_expression.cuh"
 #include "gemm_sm80/kernel.cuh"
 
 namespace quarry::gemm_sm80 {
@@ -14,6 +15,20 @@ QUARRY_DEVICE void kernel(const WithReductions<GemmParams>& params) {
     finish_reductions<Code>(params, params, threads(config));
   } else {
     kernel<config, Code>(static_cast<const GemmParams&>(params));
+  }
+}
+
+/// The same of operands with scales.
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithExpression<ScaledGemmParams>& params) {
+  kernel<config, ScaledCode<Code>>(static_cast<const ScaledGemmParams&>(params));
+}
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithReductions<ScaledGemmParams>& params) {
+  if (params.reductions.is_finish) {
+    finish_reductions<Code>(params, params.gemm, threads(config));
+  } else {
+    kernel<config, WideScaledCode<Code>>(static_cast<const ScaledGemmParams&>(params));
   }
 }
 

@@ -82,7 +82,8 @@ QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::Sha
   write_sums<config, Epilogue, Writer>(params, work, memory, sums);
 }
 
-/// Computes one piece of work of operands with scales.
+/// Computes one piece of work of operands with scales. Pairs repeat what others do: through a function of
+/// both, instructions without pairs come in another order.
 template <Config config, class Epilogue, class Work>
 QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParams& scales, const Work& work,
                                   arch::SharedAddress memory) {
@@ -91,12 +92,21 @@ QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParam
   if (work.k_tiles > 0) {
     const WarpReader<config> reader(warp_place<config>());
     const OperandLines a = operand_lines(part_of_a(params.a, work, config.tile), S::a);
-    const OperandLines b = operand_lines(part_of_b(params.b, work, config.tile), S::b);
-    const Promoter<config, Work> promoter(scales, work);
-    Sums<config> sums;
-    mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums,
-                     [&](int k_tile) { promoter.multiplied(k_tile, sums, promoted); });
-    promoter.finish(sums, promoted);
+    if constexpr (has_halves<Epilogue>()) {
+      const GatedLines b = gated_lines(gated_part_of_b(params.b, work, config.tile), S::b);
+      const Promoter<config, Work, true> promoter(scales, work);
+      Sums<config> sums;
+      mainloop<config>(reader, typename S::SourceA(a), typename S::GatedSourceB(b), work.k_tiles, sums,
+                       [&](int k_tile) { promoter.multiplied(k_tile, sums, promoted); });
+      promoter.finish(sums, promoted);
+    } else {
+      const OperandLines b = operand_lines(part_of_b(params.b, work, config.tile), S::b);
+      const Promoter<config, Work> promoter(scales, work);
+      Sums<config> sums;
+      mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums,
+                       [&](int k_tile) { promoter.multiplied(k_tile, sums, promoted); });
+      promoter.finish(sums, promoted);
+    }
   }
   write_sums_of<config, Epilogue, TileWriter, float>(params, work, memory, promoted);
 }

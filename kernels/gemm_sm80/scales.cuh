@@ -20,7 +20,9 @@ struct PromotedSums {
 /// Multiplies a warp's sums by the scales of their rows and columns: once with vector_scales, at the end of
 /// each 128 of K with block_scales. Rows and columns behind the last one repeat its scale: their sums go
 /// nowhere.
-template <Config config, class Work>
+/// @tparam gated the tile's columns are gated pairs: half of them, and their partners half of all columns
+/// further on
+template <Config config, class Work, bool gated = false>
 class Promoter {
   using S = Shape<config>;
   static constexpr bool is_blocked = config.scales == ScaleSupport::block_scales;
@@ -30,7 +32,7 @@ class Promoter {
       : work_(work), a_(scales.a, work.a().batch), b_(scales.b, work.b().batch) {
     const WarpPlace place = warp_place<config>();
     row_ = work.tile_m * config.tile.m + place.m * S::warp.m + arch::lane_index() / 4;
-    column_ = work.tile_n * config.tile.n + place.n * S::warp.n + arch::lane_index() % 4 * 2;
+    column_ = (gated ? 0 : work.tile_n * config.tile.n) + place.n * S::warp.n + arch::lane_index() % 4 * 2;
   }
 
   /// The products of a K tile of the work have been added to `sums`: a whole block of K is
@@ -62,8 +64,10 @@ class Promoter {
     }
     QUARRY_UNROLL
     for (int n = 0; n < 2 * S::blocks_n; ++n) {
-      const float of_column[2] = {b_.at(column_ + 8 * n, work_.n(), block),
-                                  b_.at(column_ + 8 * n + 1, work_.n(), block)};
+      // Each in these words: others, of the same value, make other code of kernels without pairs.
+      const float of_column[2] = {
+          b_.at(gated ? gated_column(8 * n) : column_ + 8 * n, work_.n(), block),
+          b_.at(gated ? gated_column(8 * n + 1) : column_ + 8 * n + 1, work_.n(), block)};
       QUARRY_UNROLL
       for (int m = 0; m < S::blocks_m; ++m) {
         QUARRY_UNROLL
@@ -79,11 +83,18 @@ class Promoter {
     }
   }
 
+  /// The problem's column of the tile's that lies `i` behind the lane's first one.
+  QUARRY_DEVICE int gated_column(int i) const {
+    constexpr int half = config.tile.n / 2;
+    const int column = column_ + i;
+    return work_.tile_n * half + (column < half ? column : work_.n() / 2 + column - half);
+  }
+
   const Work& work_;
   ScaleView a_;
   ScaleView b_;
   int row_;
-  int column_;
+  int column_;  ///< of gated pairs, in the tile
 };
 
 }  // namespace quarry::gemm_sm80

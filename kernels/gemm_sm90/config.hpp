@@ -314,10 +314,13 @@ constexpr int scales_offset(const Config& c) {
   return buffer_barriers_offset(c) + 8 * 4 * consumers(c) * output_buffers(c);
 }
 
+/// Whether there is code for gated pairs: without scales, and with scales of blocks.
+constexpr bool takes_pairs(const Config& c) { return !takes_scales(c) || promotes(c); }
+
 /// Columns of which half a tile of gated pairs is a multiple, each in the tiles of the blocks of a cluster;
 /// 0: the kernel computes none. Copies and boxes of the output are of one half.
 constexpr int gated_columns(const Config& c) {
-  if (c.copy != CopyEngine::tma || takes_scales(c)) return 0;
+  if (c.copy != CopyEngine::tma || !takes_pairs(c)) return 0;
   const OperandBox b = box_b(c);
   const int half = c.tile.n / 2;
   const bool splits = b.k_contiguous ? half % 8 == 0 && (b.sharers == 1 || half % b.part_lines() == 0)
@@ -328,7 +331,7 @@ constexpr int gated_columns(const Config& c) {
 /// The same of pairs in blocks of eight columns, of which B is copied as any other is.
 constexpr int eights_columns(const Config& c) {
   const int half = c.tile.n / 2;
-  return !takes_scales(c) && half % box_out(c).columns == 0 ? half : 0;
+  return takes_pairs(c) && half % box_out(c).columns == 0 ? half : 0;
 }
 
 /// Warps that store a tile.

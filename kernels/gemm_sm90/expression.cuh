@@ -56,7 +56,7 @@ class ExpressionStore {
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
   /// blocks of the cluster share the boxes.
-  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work, unsigned /*stages_done*/,
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work, unsigned /*stages_done*/,
                            const ClusterPlace& /*place*/) {
     const Tensors tensors(expression_of<Code>(params_), tensor_entry(work));
     if constexpr (Vectors::any) vectors_.wait();
@@ -104,7 +104,7 @@ class ExpressionStore {
     return adds_up_in_cluster(config) && params_.gemm.mode == Mode::split_k_cluster;
   }
 
-  QUARRY_DEVICE void take_step(StepValues<count, Sum>& x, const Sums<config>& sums, int step) const {
+  QUARRY_DEVICE void take_step(StepValues<count, Sum>& x, const FinishedSums<config>& sums, int step) const {
     if constexpr (adds_up_in_cluster(config)) {
       if (shares()) return add_cluster_step<config>(x, Sum{1}, memory_, step);
     }
@@ -229,5 +229,27 @@ template <Config config, class Epilogue, class Work>
 requires Epilogue::is_expression struct TileStoreOf<config, Epilogue, Work> {
   using Type = typename ExpressionStoreOf<config, Epilogue, Work, has_wide_code<Epilogue>()>::Type;
 };
+
+/// The code of an expression behind parameters with scales. @tparam Whole all of them
+template <class Code, class Whole>
+struct ScaledCode : Code {
+  template <class>
+  using Parameters = Whole;
+};
+
+/// The kernel of operands with scales; with gated pairs or reductions, in both steps.
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithExpression<ScaledTensorGemmParams>& params) {
+  run<config, ScaledCode<Code, WithExpression<ScaledTensorGemmParams>>>(params.tensor, &params.scales);
+}
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithReductions<ScaledTensorGemmParams>& params) {
+  if (params.reductions.is_finish) {
+    finish_reductions<Code>(params, params.tensor.gemm, threads(config));
+  } else {
+    using Scaled = ScaledCode<Code, WithReductions<ScaledTensorGemmParams>>;
+    run<config, Scaled, typename SourcesOf<config, has_halves<Code>()>::Type>(params.tensor, &params.scales);
+  }
+}
 
 }  // namespace quarry::gemm_sm90

@@ -20,7 +20,7 @@ constexpr int light_expression_columns =
 /// @tparam columns of the tile among which it is, from column `first` on: all, or half of them
 /// @tparam from, to the steps of so many columns among which it is
 template <Config config, int columns, int first, int from, int to, int count, class Sum>
-QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums, int step) {
+QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const FinishedSums<config>& sums, int step) {
   constexpr int block_steps = columns / (2 * count);
   if constexpr (to - from == 1) {
     add_products<config, true>(x, Sum{1}, sums, from / block_steps, first + from % block_steps * (2 * count));
@@ -37,7 +37,7 @@ QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums
 /// The same of pairs in blocks of eight columns: the first sums of `2 * count` pairs, or their partners.
 /// @tparam columns of the output in a tile. @tparam partner 0 or 1
 template <Config config, int columns, int partner, int from, int to, int count, class Sum>
-QUARRY_DEVICE void take_eights(StepValues<count, Sum>& x, const Sums<config>& sums, int step) {
+QUARRY_DEVICE void take_eights(StepValues<count, Sum>& x, const FinishedSums<config>& sums, int step) {
   constexpr int block_steps = columns / (2 * count);
   if constexpr (to - from == 1) {
     constexpr int first = from % block_steps * (count / 4);  // of the step's blocks of eight

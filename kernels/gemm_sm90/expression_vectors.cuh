@@ -7,10 +7,22 @@
 
 namespace quarry::gemm_sm90 {
 
+/// All parameters of a kernel with an expression, of which these are the first.
+template <class Code>
+QUARRY_DEVICE const auto& whole_of(const TensorGemmParams& params) {
+  using Whole = typename Code::template Parameters<TensorGemmParams>;
+  if constexpr (requires { static_cast<const Whole&>(params); }) {
+    return static_cast<const Whole&>(params);
+  } else {
+    static_assert(__is_standard_layout(ScaledTensorGemmParams), "it has the address of its first member");
+    return static_cast<const Whole&>(reinterpret_cast<const ScaledTensorGemmParams&>(params));
+  }
+}
+
 /// The tensors of an expression, behind a kernel's own parameters.
 template <class Code>
 QUARRY_DEVICE const ExpressionParams& expression_of(const TensorGemmParams& params) {
-  return static_cast<const typename Code::template Parameters<TensorGemmParams>&>(params).expression;
+  return whole_of<Code>(params).expression;
 }
 
 /// The entry of a batch that an expression's tensors have for a piece of work: the output's, unless the work

@@ -14,7 +14,7 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
-static_assert(expression_is_last<TensorGemmParams>);
+static_assert(expression_is_last<TensorGemmParams> && expression_is_last<ScaledTensorGemmParams>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -152,6 +152,7 @@ class GemmSm90 final : public CommonGemmFamily {
     TensorGemmParams* const params = begin_launch(c, problem, controls, params_bytes(c), launch);
     if (params == nullptr) return;
     add_maps(c, problem, *params, launch);
+    if (!reads_scales(problem)) return;
     const Step& step = *kernel_step(launch);
     if (takes_scales(c)) add_scales(launch, params_of<ScaledTensorGemmParams>(launch, step).scales, problem);
     if (has_zeros(c)) add_zeros(launch, params_of<ZeroTensorGemmParams>(launch, step).scales.zeros, problem);

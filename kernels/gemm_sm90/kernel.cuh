@@ -66,7 +66,8 @@ QUARRY_DEVICE void wait_for_readers() {
 }
 
 /// The warpgroup that copies. @param scales null in kernels that take none
-template <Config config, class Sources, class Vectors, class Params>
+/// @tparam halves of gated pairs that lie in halves
+template <Config config, class Sources, class Vectors, bool halves, class Params>
 QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales, arch::SharedAddress memory,
                             const ClusterPlace& place) {
   if constexpr (moves_registers(config)) arch::give_registers<producer_registers>();
@@ -76,7 +77,7 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
       produce<config, Sources>(params, memory, place);
     if (warp_of_group() == 1) produce_vectors<config, Vectors>(params, memory, place);
     if constexpr (promotes(config)) {
-      if (warp_of_group() == 2) produce_block_scales<config>(params, *scales, memory, place);
+      if (warp_of_group() == 2) produce_block_scales<config, halves>(params, *scales, memory, place);
     } else if constexpr (scale_sets(config) > 0) {
       if (warp_of_group() == 2) produce_vector_scales<config>(params, *scales, memory, place);
     }
@@ -91,13 +92,13 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
   }
 }
 
-/// Multiplies a tile: what the epilogue reads of its sums.
-template <Config config, class Work, class AllStarted>
+/// Multiplies a tile: what the epilogue reads of its sums. @tparam halves as of producer
+template <Config config, bool halves, class Work, class AllStarted>
 QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const Work& work,
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
                                  const AllStarted& all_started) {
   if constexpr (promotes(config)) {
-    if (scales.strips_share()) {
+    if (!halves && scales.strips_share()) {
       promoting_mainloop<config, false>(sums, pipeline, work, group, place, all_started);
     } else {
       promoting_mainloop<config, true>(sums, pipeline, work, group, place, all_started);
@@ -155,7 +156,7 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
     if (finishes) output.start(work);
     if (alone) turns.wait();
     Pipeline<config> pipeline(memory, stages_done);
-    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, [&] {
+    multiply_tile<config, has_halves<Epilogue>()>(sums, pipeline, work, group_in_tile, place, scales, [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
     stages_done += static_cast<unsigned>(work.k_tiles);
@@ -194,7 +195,7 @@ QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
 
   const int group = warpgroup_index() - 1 - k_group<config>() * consumers(config);
   if (group < 0) {
-    producer<config, Sources, Vectors>(params, scales, memory, place);
+    producer<config, Sources, Vectors, has_halves<Epilogue>()>(params, scales, memory, place);
   } else {
     consumer<config, Epilogue>(params, scales, memory, place, group);
   }

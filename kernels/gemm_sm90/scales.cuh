@@ -21,7 +21,9 @@ using ScaleRing =
                          .readers = bias_readers<config>()}>;
 
 /// The scales of a tile's rows, then of its columns, from global memory.
-template <Config config, class Work>
+/// @tparam halves the tile's columns are gated pairs: half of them, and their partners half of all columns
+/// further on
+template <Config config, class Work, bool halves = false>
 class ScaleSource {
  public:
   QUARRY_DEVICE ScaleSource(const GemmScaleParams& params, const Work& work)
@@ -40,10 +42,20 @@ class ScaleSource {
     }
     const int base = work_.b().column;
     const int column = (i - config.tile.m) * columns;
-    return b_.place(base + work_.tile_n * config.tile.n + column, base + work_.n(), block);
+    return b_.place(base + column_of(column), base + work_.n(), block);
   }
 
  private:
+  /// The problem's column of a column of the tile.
+  QUARRY_DEVICE int column_of(int column) const {
+    if constexpr (halves) {
+      constexpr int half = config.tile.n / 2;
+      return work_.tile_n * half + (column < half ? column : work_.n() / 2 + column - half);
+    } else {
+      return work_.tile_n * config.tile.n + column;
+    }
+  }
+
   ScaleView a_;
   ScaleView b_;
   const Work& work_;
@@ -88,12 +100,12 @@ QUARRY_DEVICE void produce_vector_scales(const Params& gemm, const GemmScalePara
 /// Where the scales of a tile that a lane copies lie, for the next block of K: numbers lane, lane + 32, ...
 /// of the tile's rows, then of its columns, or of its strips of columns. They are found once a tile, and go
 /// from block to block by a stride each.
-template <Config config, bool by_column, class Work>
+template <Config config, bool by_column, bool halves, class Work>
 class ScaleWalk {
  public:
   QUARRY_DEVICE ScaleWalk(const GemmScaleParams& params, const Work& work, int block)
       : stride_a_(params.a.values.column_stride), stride_b_(params.b.values.column_stride) {
-    const ScaleSource<config, Work> source(params, work);
+    const ScaleSource<config, Work, halves> source(params, work);
     QUARRY_UNROLL
     for (int i = 0; i < places; ++i)
       from_[i] = exists(i) ? source.template place<sharers>(number(i), block) : nullptr;
@@ -147,7 +159,7 @@ class ScaleWalk {
 };
 
 /// Copies the scales of all stages of the block, into the stages' sets; by one warp.
-template <Config config, bool by_column, class Params>
+template <Config config, bool by_column, bool halves, class Params>
 QUARRY_DEVICE void copy_block_scales(const Params& gemm, const GemmScaleParams& params,
                                      arch::SharedAddress memory, const ClusterPlace& place) {
   constexpr int block_tiles = block_k_tiles(config);
@@ -155,8 +167,8 @@ QUARRY_DEVICE void copy_block_scales(const Params& gemm, const GemmScaleParams& 
   QUARRY_ROLLED
   for (typename WorkListOf<config, Params>::Type list(gemm, place); list.has_more(); list.advance()) {
     const WorkOfParams<config, Params> work = list.current();
-    ScaleWalk<config, by_column, WorkOfParams<config, Params>> walk(params, work,
-                                                                    work.first_k_tile / block_tiles);
+    ScaleWalk<config, by_column, halves, WorkOfParams<config, Params>> walk(params, work,
+                                                                            work.first_k_tile / block_tiles);
     QUARRY_ROLLED
     for (int tile = work.first_k_tile; tile < work.first_k_tile + work.k_tiles; ++tile) {
       pipeline.acquire();
@@ -167,13 +179,15 @@ QUARRY_DEVICE void copy_block_scales(const Params& gemm, const GemmScaleParams& 
   }
 }
 
-template <Config config, class Params>
+/// @tparam halves of gated pairs that lie in halves: a strip may then end within half a tile, and in the
+/// other half begin in the middle of a block, so that each column has a scale of its own
+template <Config config, bool halves, class Params>
 QUARRY_DEVICE void produce_block_scales(const Params& gemm, const GemmScaleParams& params,
                                         arch::SharedAddress memory, const ClusterPlace& place) {
-  if (strips_share_scale(params)) {
-    copy_block_scales<config, false>(gemm, params, memory, place);
+  if (!halves && strips_share_scale(params)) {
+    copy_block_scales<config, false, false>(gemm, params, memory, place);
   } else {
-    copy_block_scales<config, true>(gemm, params, memory, place);
+    copy_block_scales<config, true, halves>(gemm, params, memory, place);
   }
 }
 

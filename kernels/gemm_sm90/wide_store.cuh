@@ -53,7 +53,6 @@ class WideStore {
   using Vectors = ExpressionVectors<config, Code>;
   static constexpr bool has_vectors = reads_vectors_ahead<Code> && Vectors::any;
   using Lane = WideLane<Code, Held, Sum, Value, 2>;
-  using Params = typename Code::template Parameters<TensorGemmParams>;
 
   /// The sums of a step, and their partners in the other half.
   struct Part {
@@ -70,7 +69,9 @@ class WideStore {
   /// As ExpressionStore's.
   QUARRY_DEVICE WideStore(const TensorGemmParams& params, arch::SharedAddress memory, int group,
                           int first_row)
-      : params_(static_cast<const Params&>(params)),
+      : params_(params),
+        expression_(expression_of<Code>(params)),
+        reductions_(whole_of<Code>(params).reductions),
         ring_(params, memory, group * 4 + warp_of_group()),
         vectors_(memory),
         warp_(first_row / OutputBox::rows / blocks_m(config) + warp_of_group()),
@@ -86,9 +87,9 @@ class WideStore {
   QUARRY_DEVICE static constexpr int stages() { return 0; }
 
   /// Stores a tile's sums.
-  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work, unsigned /*stages_done*/,
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work, unsigned /*stages_done*/,
                            const ClusterPlace& /*place*/) {
-    const Tensors tensors(params_.expression, tensor_entry(work));
+    const Tensors tensors(expression_, tensor_entry(work));
     if constexpr (has_vectors) vectors_.wait();
     Lines all;
     Values::each_all(all, all, reductions::Start());
@@ -179,7 +180,7 @@ class WideStore {
   QUARRY_DEVICE static int pair_column(int pair) { return arch::lane_index() % 4 * 2 + pair / 2 * 8; }
 
   /// Takes the sums of a step. @param place among the steps of the tile
-  QUARRY_DEVICE static void take(Part& part, const Sums<config>& sums, int place) {
+  QUARRY_DEVICE static void take(Part& part, const FinishedSums<config>& sums, int place) {
     constexpr int steps = boxes * box_steps;
     if constexpr (has_eights<Code>()) {
       take_eights<config, tile_columns, 0, 0, steps>(part.sums, sums, place);
@@ -213,7 +214,7 @@ class WideStore {
     const int tile_column = column - work.tile_n * config.tile.n;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
-      Vectors::read(vectors_, params_.expression, tile_row + pair_row(i), tile_column + pair_column(i),
+      Vectors::read(vectors_, expression_, tile_row + pair_row(i), tile_column + pair_column(i),
                     operands.held[i]);
     }
   }
@@ -227,7 +228,7 @@ class WideStore {
 
   /// Reduces the group of columns that begins with a box, of both rows of the lane: its own columns, then the
   /// columns of the three other lanes that have the rows.
-  QUARRY_DEVICE void reduce_groups(const Tensors& tensors, const Sums<config>& sums, const Work& work,
+  QUARRY_DEVICE void reduce_groups(const Tensors& tensors, const FinishedSums<config>& sums, const Work& work,
                                    int index, Groups (&groups)[2]) const {
     QUARRY_UNROLL
     for (int half = 0; half < 2; ++half) Values::each_group(groups[half], groups[half], reductions::Start());
@@ -268,8 +269,7 @@ class WideStore {
                                  const typename Values::Outputs& out) const {
     if (column % group_columns == 0 && row < work.m() && column < all_columns(work))
       Code::group_outputs(
-          MatrixLane{params_.expression, tensor_entry(work), work.out().row + row, column / group_columns},
-          out);
+          MatrixLane{expression_, tensor_entry(work), work.out().row + row, column / group_columns}, out);
   }
 
   /// The outputs of a step; what is reduced joins the totals of the lane's rows, and of all.
@@ -317,7 +317,7 @@ class WideStore {
   }
 
   QUARRY_DEVICE ReducedParts parts() const {
-    return {params_.reductions, params_.gemm, gated ? params_.gemm.n / 2 : params_.gemm.n};
+    return {reductions_, params_.gemm, gated ? params_.gemm.n / 2 : params_.gemm.n};
   }
 
   /// Of the warp's 16 rows. @param column of the output, the step's first
@@ -327,8 +327,8 @@ class WideStore {
     const long long entry_pieces = static_cast<long long>(params_.gemm.tiles_m) * tile_pieces;
     const long long part =
         pieces_before(work, entry_pieces, OutputBox::rows) + box_row(work, index) / OutputBox::rows;
-    const long long begin = params_.reductions.columns_at + part * parts.columns;
-    const long long stride = params_.reductions.column_parts * parts.columns;
+    const long long begin = reductions_.columns_at + part * parts.columns;
+    const long long stride = reductions_.column_parts * parts.columns;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
       QUARRY_UNROLL
@@ -353,7 +353,7 @@ class WideStore {
       const long long line = row_line(work, params_.gemm, work.out().row + row);
       Values::each_row(totals[half], totals[half],
                        reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
-                                                params_.reductions.row_parts * parts.all_rows()});
+                                                reductions_.row_parts * parts.all_rows()});
     }
   }
 
@@ -366,12 +366,13 @@ class WideStore {
         pieces_before(work, params_.gemm.tiles_m, config.tile.m * config.cluster.m) * config.cluster.m;
     const long long tiles_n = static_cast<long long>(params_.gemm.tiles_n) * config.cluster.n;
     const long long tile = (before + work.tile_m) * tiles_n + work.tile_n;
-    const long long slot = params_.reductions.all_at + tile * storing_warps(config) + warp_;
-    Values::each_all(total, total,
-                     reductions::WritePartial{parts().slot(slot), params_.reductions.all_parts});
+    const long long slot = reductions_.all_at + tile * storing_warps(config) + warp_;
+    Values::each_all(total, total, reductions::WritePartial{parts().slot(slot), reductions_.all_parts});
   }
 
-  const Params& params_;
+  const TensorGemmParams& params_;
+  const ExpressionParams& expression_;
+  const ReductionParams& reductions_;
   BoxRing<config> ring_;
   BiasRing<config> vectors_;
   int warp_;       ///< among those that store a tile

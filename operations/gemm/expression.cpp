@@ -59,15 +59,17 @@ std::array<std::int64_t, 4> extents_of(const TensorView& out) {
   return extents;
 }
 
-Status check_sums(const Expression& expression, std::string_view operation, DType accumulator) {
+Status check_sums(const Expression& expression, std::string_view operation, DType accumulator,
+                  bool is_promoted) {
   if (expression.sum_type() == DType::none)
     return invalid("The expression of " + std::string(operation) +
                    " reads `sum`; this one does not: " + quoted(expression.text()));
-  const DType sums = partial_type(accumulator);
+  const DType sums = expressed_type(accumulator, is_promoted);
   if (expression.sum_type() == sums) return {};
   return invalid("The expression's `sum` is " + std::string(to_string(expression.sum_type())) +
-                 ", but sums of " + std::string(to_string(accumulator)) + " are " +
-                 std::string(to_string(sums)) + ": declare them so");
+                 ", but sums of " + std::string(to_string(accumulator)) +
+                 (is_promoted ? " with scales of blocks" : "") + " are " + std::string(to_string(sums)) +
+                 ": declare them so");
 }
 
 /// Whether no tensor has a name that means something else in the same call.
@@ -201,6 +203,15 @@ Status check_tensors(const GivenExpression& given, std::string_view operation) {
   return with_names(each, given.tensors);
 }
 
+/// Whether there is no such scale, or kernels take it beside an expression: one of 128 of K of operands of
+/// one width.
+Status check_scale_taken(std::string_view name, const std::optional<TensorView>& scale,
+                         ScaleGranularity granularity, const GemmArguments& args) {
+  const bool have_kernels = bits_of(args.a.dtype) == bits_of(args.b.dtype) && !is_grouped(granularity);
+  if (!scale || (is_blocked(granularity) && have_kernels)) return {};
+  return scale_beside_expression(name, granularity);
+}
+
 /// What the launch says of a tensor that is not a value. @param is_first of the steps that use it
 void add_tensor(const GivenExpression& given, const OwnTensor& own, const ExpressionTensorParams& params,
                 bool is_first, Launch& launch) {
@@ -297,9 +308,10 @@ Status without_expression(std::string_view tensor) {
   return invalid(about_tensor(tensor) + "is given without an expression");
 }
 
-Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator) {
+Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator,
+                   bool is_promoted) {
   if (Status s = check_rounding(*given.expression, "GEMM kernels"); !s) return s;
-  if (Status s = check_sums(*given.expression, operation, accumulator); !s) return s;
+  if (Status s = check_sums(*given.expression, operation, accumulator, is_promoted); !s) return s;
   if (Status s = check_reserved(*given.expression); !s) return s;
   if (Status s = check_out(given); !s) return s;
   return check_tensors(given, operation);
@@ -313,9 +325,18 @@ std::uint64_t expression_word(const GivenExpression& given) {
   return given.expression->hash() + types * 0x9e3779b97f4a7c15U;
 }
 
+bool has_blocks_of_scales(const GemmArguments& args) {
+  return (args.a_scale && is_blocked(args.a_scale_granularity)) ||
+         (args.b_scale && is_blocked(args.b_scale_granularity));
+}
+
 Status check_expression(const GemmArguments& args, DType accumulator) {
-  if (Status s = check_alone(args); !s || !args.expression) return s;
-  return check_given(given_expression(args), "a GEMM", accumulator);
+  if (Status s = check_without_expression(args); !s || !args.expression) return s;
+  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
+  if (args.b_zero) return apart_from_expression("`b_zero`");
+  if (Status s = check_scale_taken("a_scale", args.a_scale, args.a_scale_granularity, args); !s) return s;
+  if (Status s = check_scale_taken("b_scale", args.b_scale, args.b_scale_granularity, args); !s) return s;
+  return check_given(given_expression(args), "a GEMM", accumulator, has_blocks_of_scales(args));
 }
 
 void describe_expression(const GivenExpression& given, GemmProblem& problem) {

@@ -50,17 +50,20 @@ Status check_chain_unused(const Epilogue& epilogue, bool has_c);
 /// "Operand `x` is given without an expression"
 Status without_expression(std::string_view tensor);
 
-/// Whether arguments have tensors with an expression only, and nothing beside one.
+/// Whether arguments have tensors with an expression only.
 /// @tparam Arguments of an operation that may have an expression of sums
 template <class Arguments>
+Status check_without_expression(const Arguments& args) {
+  if (args.expression || args.tensors.empty()) return {};
+  return without_expression(args.tensors.front().name);
+}
+
+/// The same, and whether they have nothing beside one: neither parts of the standard chain nor scales.
+template <class Arguments>
 Status check_alone(const Arguments& args) {
-  if (!args.expression)
-    return args.tensors.empty() ? Status() : without_expression(args.tensors.front().name);
+  if (!args.expression) return check_without_expression(args);
   if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
   if constexpr (requires { args.a_scale; }) {
-    if constexpr (requires { args.b_zero; }) {
-      if (args.b_zero) return apart_from_expression("`b_zero`");
-    }
     if (args.a_scale) return scale_beside_expression("a_scale", args.a_scale_granularity);
     if (args.b_scale) return scale_beside_expression("b_scale", args.b_scale_granularity);
   }
@@ -68,11 +71,16 @@ Status check_alone(const Arguments& args) {
 }
 
 /// Checks the expression, its output and its tensors.
-/// @param operation "a GEMM", for messages. @param accumulator of the sums. @pre the output was checked
-Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator);
+/// @param operation "a GEMM", for messages. @param accumulator of the sums
+/// @param is_promoted scales of blocks are in the sums. @pre the output was checked
+Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator,
+                   bool is_promoted = false);
+
+/// Whether A or B has scales of blocks, which promote sums.
+bool has_blocks_of_scales(const GemmArguments& arguments);
 
 /// The same of a GEMM's arguments, or that there are no tensors without an expression, and nothing beside
-/// one.
+/// one but scales of blocks.
 /// @pre A, B and `out` were checked
 Status check_expression(const GemmArguments& arguments, DType accumulator);
 

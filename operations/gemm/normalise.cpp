@@ -33,6 +33,11 @@ DType accumulator_of(const GemmArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
 
+/// The scales of a problem, which are in the sums of an expression even where nothing is summed.
+OperandScales scales_of(const GemmArguments& args, int k) {
+  return has_scales(args) && (k > 0 || args.expression) ? operand_scales(args) : OperandScales();
+}
+
 /// describe, of arguments whose accumulator is known.
 void describe_with(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   const Epilogue& e = args.epilogue;
@@ -47,7 +52,7 @@ void describe_with(const GemmArguments& args, DType accumulator, GemmProblem& pr
                   .c = is_zero(e.beta) ? ProblemOperand() : problem_operand(*args.c),
                   .out = problem_operand(args.out),
                   .must_promote = args.accumulation == Accumulation::precise && is_fp8(args.a.dtype) && k > 0,
-                  .scales = has_scales(args) && k > 0 ? operand_scales(args) : OperandScales(),
+                  .scales = scales_of(args, k),
                   .has_c = !is_zero(e.beta),
                   .has_bias = e.bias.has_value(),
                   .has_scale = e.scale.has_value(),

@@ -71,9 +71,11 @@ Status wrong_mode(const GemmProblem& problem) {
   return no_such_cut(controls);
 }
 
-/// Kernels that take scales have their parameters where others have an expression's.
 Status no_expression() {
-  return {unsupported, "The expression is unsupported: kernels that take scales of operands compute none"};
+  return {unsupported,
+          "The expression is unsupported: kernels that take scales compute one if these are scales of "
+          "blocks, and if both "
+          "operands have as many bits"};
 }
 
 Status nothing_to_copy() {
@@ -83,8 +85,7 @@ Status nothing_to_copy() {
 
 /// Whether a kernel has the scales, the exact sums and the mode that a problem asks for.
 Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
-  const bool takes_scales = kernel.operands.scales != ScaleSupport::none;
-  if (takes_scales && problem.expressed) return no_expression();
+  if (problem.expressed && !takes_expression(kernel.operands)) return no_expression();
   if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
   if (Status s = check_accumulation(kernel, problem); !s) return s;
   return permits(modes_for(problem, kernel.modes), problem.controls) ? Status() : wrong_mode(problem);
@@ -238,7 +239,8 @@ Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte*
   }
   const ExpressionParams tensors = launched_tensors(row, launch, image);
   const host::GemmExpression expression = {launch.expression->expression.graph(), tensors};
-  return host::execute(host::host_kernel(row), params, {}, step.grid, 0, &expression);
+  return host::execute(host::host_kernel(row), params, launched_scales(row, launch, image), step.grid, 0,
+                       &expression);
 }
 
 KnownExpression Rules::known_expression(const GemmProblem& problem) {

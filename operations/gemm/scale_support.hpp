@@ -18,4 +18,11 @@ Status check_scales(ScaleSupport kernel, const GemmProblem& problem);
 /// blocks promotes its sums whatever the granularity.
 OperandScales launched_scales(const Row& row, const Launch& launch, const std::byte* image);
 
+/// Whether a kernel with these operands takes an expression, too: one without scales, or with scales of
+/// blocks of operands of one width.
+constexpr bool takes_expression(const OperandsMetadata& kernel) {
+  if (kernel.scales == ScaleSupport::none) return true;
+  return kernel.scales == ScaleSupport::block_scales && bits_of(kernel.a.dtype) == bits_of(kernel.b.dtype);
+}
+
 }  // namespace quarry::detail

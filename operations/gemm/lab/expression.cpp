@@ -13,6 +13,7 @@
 #include "lab/problems/problem_text.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/tensors.hpp"
+#include "operations/gemm/expression.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -81,9 +82,12 @@ TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType t
   }
 }
 
+/// Whether scales of blocks make f32 of its sums.
+bool is_promoted(const Problem& p) { return p.expressed_sums() != partial_type(p.sums()); }
+
 /// moderate_sum of a problem.
 std::string sum_text(const Problem& p, const std::string& sum = "sum") {
-  return moderate_sum({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.k, sum);
+  return moderate_sum({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.k, sum, is_promoted(p));
 }
 
 /// Tensors of all shapes and several types, and an output more.
@@ -91,7 +95,7 @@ Expression every_shape(const Problem& p) {
   const std::string text = "z = " + sum_text(p) + " * s + column; out = gelu(z) * m - row + relu(t); z16 = z";
   const std::string with =
       "s=f32:scalar,column=bf16:per_column,row=f16:per_row,m=bf16:row,t=f32:col,z16=f16:row";
-  return *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
+  return *Expression::parse(text, *Declarations::parse(with, p.expressed_sums()));
 }
 
 /// A fake tensor beside an output, stored in any way.
@@ -118,12 +122,12 @@ DType type_of_output(const Expression& expression, std::size_t output) {
   return detail::element_of(graph.nodes[graph.roots[output]].type);
 }
 
-std::string moderate_sum(const Types& types, std::int64_t terms, const std::string& sum) {
-  const DType sums = partial_type(types.accumulator);
-  if (sums == DType::f32) return sum;
-  if (sums == DType::f64) return "f32(" + sum + ")";
+std::string moderate_sum(const Types& types, std::int64_t terms, const std::string& sum, bool is_promoted) {
+  const DType sums = expressed_type(types.accumulator, is_promoted);
+  const std::string of_f32 = sums == DType::f32 ? sum : "f32(" + sum + ")";
+  if (!is_integer(types.accumulator)) return of_f32;
   const double alpha = alpha_of_byte_sums(types.a, types.b, types.out, terms);
-  return "(f32(" + sum + ") * " + number_text(alpha) + ")";
+  return "(" + of_f32 + " * " + number_text(alpha) + ")";
 }
 
 Expression random_expression_of(DType sums, DType out, Dice& dice, const WideParts& parts) {
@@ -189,8 +193,26 @@ Operand in_place_tensor(const std::optional<Expression>& expression, const std::
   return expression && !in_place.empty() ? operand_of(*expression, in_place) : Operand::none;
 }
 
+bool promotes_beside_expressions(const KernelMetadata& kernel) {
+  const OperandsMetadata& operands = kernel.operands;
+  return operands.scales == ScaleSupport::block_scales &&
+         bits_of(operands.a.dtype) == bits_of(operands.b.dtype);
+}
+
 bool takes_expressions(const KernelMetadata& kernel) {
-  return !is_interleaved(kernel.operands.out.layout) && kernel.operands.scales == ScaleSupport::none;
+  return !is_interleaved(kernel.operands.out.layout) &&
+         (kernel.operands.scales == ScaleSupport::none || promotes_beside_expressions(kernel));
+}
+
+void draw_promotion(Problem& p, Dice& dice) {
+  using enum ScaleGranularity;
+  if (is_fp8(p.a.dtype) && dice.one_in(4)) {
+    p.accumulation = Accumulation::precise;
+    return;
+  }
+  const std::int64_t which = dice.between(0, 3);
+  if (which != 1) p.a_scale = block_1x128;
+  if (which != 2) p.b_scale = dice.one_in(2) ? block_1x128 : block_128x128;
 }
 
 void draw_expression(Problem& p, Dice& dice) {
@@ -199,22 +221,22 @@ void draw_expression(Problem& p, Dice& dice) {
     p.expression = every_shape(p);
     return;
   }
-  p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
+  p.expression = random_expression_of(p.expressed_sums(), p.out.dtype, dice);
 }
 
-Expression gathered_expression(const Types& types, std::int64_t terms) {
-  const std::string text = "z = " + moderate_sum(types, terms) +
+Expression gathered_expression(const Types& types, std::int64_t terms, bool is_promoted) {
+  const std::string text = "z = " + moderate_sum(types, terms, "sum", is_promoted) +
                            " + table[index]; out = relu(z) * column + other[index] * f32(own[of_own])";
   const std::string with =
       "table=bf16:gathered,index=s32:per_row,column=f32:per_column,other=f32:gathered,own=s8:gathered,"
       "of_own=s32:per_row";
-  return *Expression::parse(text, *Declarations::parse(with, partial_type(types.accumulator)));
+  return *Expression::parse(text, *Declarations::parse(with, expressed_type(types.accumulator, is_promoted)));
 }
 
 void draw_gathered_expression(Problem& p, Dice& dice) {
   p.epilogue = {};
   p.table_rows = dice.between(3, 40);
-  p.expression = gathered_expression({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.k);
+  p.expression = gathered_expression({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.k, is_promoted(p));
 }
 
 /// Whether a tile's columns of the output are whole groups, if there are groups.
@@ -272,7 +294,7 @@ static std::optional<Expression> with_all_lines(const Expression& drawn, const P
 /// A random expression with such parts; lines without groups are of every kind.
 static Expression random_wide(const Problem& p, const WideParts& parts, Dice& dice) {
   while (true) {
-    const Expression drawn = random_expression_of(partial_type(p.sums()), p.out.dtype, dice, parts);
+    const Expression drawn = random_expression_of(p.expressed_sums(), p.out.dtype, dice, parts);
     if (!has_parts(drawn, parts)) continue;
     if (!parts.lines || parts.groups) return drawn;
     if (const auto all = with_all_lines(drawn, p, parts)) return *all;
@@ -306,7 +328,7 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   } else if (parts.lines) {
     with += ",row=f16:per_row";
   }
-  p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
+  p.expression = *Expression::parse(text, *Declarations::parse(with, p.expressed_sums()));
 }
 
 WideParts wide_parts(const Expression& expression) {
@@ -317,8 +339,9 @@ WideParts wide_parts(const Expression& expression) {
 
 void add_random_expression(GemmArguments& args, const WideParts& parts, Dice& dice) {
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  const DType sums = expressed_type(accumulator, detail::has_blocks_of_scales(args));
   do {
-    args.expression = random_expression_of(partial_type(accumulator), args.out.dtype, dice, parts);
+    args.expression = random_expression_of(sums, args.out.dtype, dice, parts);
   } while (!has_parts(*args.expression, parts));
   for (const expression::Tensor& input : args.expression->inputs()) {
     ExpressionTensor tensor = {input.name};

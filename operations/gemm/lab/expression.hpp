@@ -26,7 +26,8 @@ inline constexpr Setting table_settings[] = {
     {"table-rows", "N", "Rows of each tensor that is declared gathered (as many as `out` has)"},
 };
 
-/// Reads them. @param sums the accumulator's type. @param in_place the input that is `out` itself
+/// Reads them. @param sums the accumulator's type, or what its sums are promoted to. @param in_place the
+/// input that is `out` itself
 void read_expression(SettingReader& reader, DType sums, std::optional<Expression>& expression,
                      std::string& in_place);
 
@@ -40,8 +41,10 @@ Operand in_place_tensor(const std::optional<Expression>& expression, const std::
 DType type_of_output(const Expression& expression, std::size_t output);
 
 /// The sums as f32 of moderate size, in the words of expressions: sums of bytes are large.
-/// @param terms of a sum. @param sum "sum", or a half of a pair
-std::string moderate_sum(const Types& types, std::int64_t terms, const std::string& sum = "sum");
+/// @param terms of a sum. @param sum "sum", or a half of a pair. @param is_promoted scales of blocks are in
+/// it
+std::string moderate_sum(const Types& types, std::int64_t terms, const std::string& sum = "sum",
+                         bool is_promoted = false);
 
 /// Gives the arguments the problem's expression, with fake tensors: matrices are aligned as the output is.
 void add_expression(const Problem& problem, GemmArguments& arguments);
@@ -49,13 +52,21 @@ void add_expression(const Problem& problem, GemmArguments& arguments);
 /// Whether a kernel takes expressions.
 bool takes_expressions(const KernelMetadata& kernel);
 
+/// Whether it takes them beside scales of blocks, and with sums that it promotes.
+bool promotes_beside_expressions(const KernelMetadata& kernel);
+
+/// Gives the problem scales of blocks, of A, of B or of both; or lets sums of 8-bit floating-point numbers be
+/// promoted without any, now and then. @pre the kernel promotes_beside_expressions, and types are there
+void draw_promotion(Problem& problem, Dice& dice);
+
 /// Gives the problem an expression instead of its epilogue: one with a tensor of each shape, or any.
 /// @pre sizes and types are there
 void draw_expression(Problem& problem, Dice& dice);
 
 /// An expression that reads rows of the tables `table`, `other` and `own`, with a vector `column` of columns.
 /// @param terms of a sum
-Expression gathered_expression(const Types& types, std::int64_t terms);
+/// @param is_promoted as of moderate_sum
+Expression gathered_expression(const Types& types, std::int64_t terms, bool is_promoted = false);
 
 /// Rows of such tables, fewer than the outputs of paths have: some indices choose none.
 inline constexpr std::int64_t gathered_rows = 7;

@@ -13,6 +13,8 @@
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/common/host/parallel.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/gemm/lab/scales.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -21,10 +23,13 @@ using host::HostOperand;
 using host::Matrix;
 using host::read_element;
 
-/// sum_error of a GEMM.
+/// sum_error of a GEMM. Whole numbers times scales are added up in f32.
 double relative_error(const GemmArguments& args, std::int64_t k) {
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-  return sum_error({args.a.dtype, args.b.dtype, accumulator, args.out.dtype}, args.math, k);
+  const bool is_promoted = detail::has_blocks_of_scales(args);
+  const DType sums = is_promoted && is_integer(accumulator) ? DType::f32 : accumulator;
+  return sum_error({args.a.dtype, args.b.dtype, sums, args.out.dtype}, args.math, k,
+                   is_promoted ? Accumulation::precise : args.accumulation);
 }
 
 /// One row of sums, and how far each output's may be off: with gated pairs the larger one of both.
@@ -40,28 +45,53 @@ std::int64_t half_place(std::int64_t column, std::int64_t columns, expression::P
   return block / 2 * 8 + column % 8 + (block % 2 == 0 ? 0 : columns / 2);
 }
 
-/// The matrix B of a batch entry, row by row; of gated pairs gates in the first half of a row, and their
-/// partners in the second one.
-std::vector<double> values_of(const Matrix& b, std::int64_t entry, expression::Pairs pairs) {
+/// The matrix B of a batch entry times its scales, row by row; of gated pairs gates in the first half of a
+/// row, and their partners in the second one.
+std::vector<double> values_of(const Matrix& b, const Scales& scales, std::int64_t entry,
+                              expression::Pairs pairs) {
   std::vector<double> values(static_cast<std::size_t>(b.rows * b.columns));
   const void* const first = b.first(entry);
   host::with_element(b.type, [&]<class E>(E) {
     for (std::int64_t k = 0; k < b.rows; ++k) {
       for (std::int64_t n = 0; n < b.columns; ++n)
         values[static_cast<std::size_t>(k * b.columns + half_place(n, b.columns, pairs))] =
-            static_cast<double>(read_element<E>(first, b.index(k, n)));
+            scales.at(entry, k, n) * static_cast<double>(read_element<E>(first, b.index(k, n)));
     }
   });
   return values;
 }
 
-/// @param columns of B  @param outputs columns of the output: as many, or half of them
-RowSums row_sums(const Matrix& a, std::int64_t entry, std::int64_t row, const std::vector<double>& b,
-                 std::int64_t columns, std::int64_t outputs, double error) {
+/// The operands of sums, and how far these may be off.
+struct Operands {
+  explicit Operands(const GemmArguments& args)
+      : a(args.a),
+        b(args.b),
+        a_scales(Scales::of_a(args.a_scale, args.a_scale_granularity)),
+        b_scales(Scales::of_b(args.b_scale, args.b_scale_granularity)),
+        error(relative_error(args, a.columns)),
+        pairs(args.expression->pairs()) {}
+
+  /// Rows of B of a batch entry, as values_of.
+  std::vector<double> b_values(std::int64_t entry) const { return values_of(b, b_scales, entry, pairs); }
+
+  Matrix a;
+  Matrix b;
+  Scales a_scales;
+  Scales b_scales;
+  double error;
+  expression::Pairs pairs;
+};
+
+/// @param b b_values of the entry  @param outputs columns of the output: as many as B has, or half of them
+RowSums row_sums(const Operands& operands, std::int64_t entry, std::int64_t row, const std::vector<double>& b,
+                 std::int64_t outputs) {
+  const Matrix& a = operands.a;
+  const std::int64_t columns = operands.b.columns;
   RowSums result = {std::vector<double>(static_cast<std::size_t>(columns)),
                     std::vector<double>(static_cast<std::size_t>(columns))};
   for (std::int64_t k = 0; k < a.columns; ++k) {
-    const double factor = read_element(a.type, a.first(entry), a.index(row, k));
+    const double factor =
+        operands.a_scales.at(entry, row, k) * read_element(a.type, a.first(entry), a.index(row, k));
     const double* const from = b.data() + k * columns;
     for (std::size_t n = 0; n < result.sums.size(); ++n) {
       const double product = factor * from[n];
@@ -69,7 +99,7 @@ RowSums row_sums(const Matrix& a, std::int64_t entry, std::int64_t row, const st
       result.radii[n] += std::abs(product);
     }
   }
-  for (double& radius : result.radii) radius = std::isfinite(radius) ? radius * error : 0;
+  for (double& radius : result.radii) radius = std::isfinite(radius) ? radius * operands.error : 0;
   const auto kept = static_cast<std::size_t>(outputs);
   for (std::size_t n = kept; n < result.radii.size(); ++n)
     result.radii[n - kept] = std::max(result.radii[n - kept], result.radii[n]);
@@ -169,10 +199,9 @@ struct AllSums {
 };
 
 AllSums all_sums(const GemmArguments& args, std::int64_t outputs, int threads) {
-  const Matrix a(args.a);
-  const Matrix b(args.b);
+  const Operands operands(args);
+  const Matrix& b = operands.b;
   const Matrix out(args.out);
-  const double error = relative_error(args, a.columns);
   const std::int64_t lines = out.batch * out.rows;
   AllSums all = {.rows = out.rows,
                  .columns = b.columns,
@@ -180,9 +209,9 @@ AllSums all_sums(const GemmArguments& args, std::int64_t outputs, int threads) {
                  .sums = std::vector<double>(static_cast<std::size_t>(lines * b.columns)),
                  .radii = std::vector<double>(static_cast<std::size_t>(lines * outputs))};
   for (std::int64_t entry = 0; entry < out.batch; ++entry) {
-    const std::vector<double> values = values_of(b, entry, args.expression->pairs());
+    const std::vector<double> values = operands.b_values(entry);
     host::parallel_for(out.rows, threads, [&](int, std::int64_t row) {
-      const RowSums sums = row_sums(a, entry, row, values, b.columns, outputs, error);
+      const RowSums sums = row_sums(operands, entry, row, values, outputs);
       const std::int64_t line = entry * out.rows + row;
       std::ranges::copy(sums.sums, all.sums.begin() + line * b.columns);
       std::ranges::copy(sums.radii, all.radii.begin() + line * outputs);
@@ -214,11 +243,11 @@ Reference reference_of_all(const GemmArguments& args, int threads) {
 
 }  // namespace
 
-double sum_error(const Types& types, Math math, std::int64_t k) {
+double sum_error(const Types& types, Math math, std::int64_t k, Accumulation sums) {
   if (is_integer(types.accumulator)) return 0;
   double most = 0;
   for (const MathUnit unit : {MathUnit::simt, MathUnit::tensor_core})
-    most = std::max(most, tolerance(types.accumulator, types.out, unit, k, math, types.a).accumulation);
+    most = std::max(most, tolerance(types.accumulator, types.out, unit, k, math, types.a, sums).accumulation);
   return 4 * most;
 }
 
@@ -248,23 +277,21 @@ ReferenceOfParts reference_of_problems(std::span<const GemmArguments> problems, 
 Reference reference_with_expression(const GemmArguments& args, const ReferenceOptions& options) {
   const int threads = options.threads > 0 ? options.threads : host::default_threads();
   if (detail::has_reductions(*args.expression)) return reference_of_all(args, threads);
-  const Matrix a(args.a);
-  const Matrix b(args.b);
+  const Operands operands(args);
   const Matrix out(args.out);
-  const std::int64_t of_an_element =
-      a.columns * (b.columns > out.columns ? 2 : 1) + node_cost * std::ssize(args.expression->graph().nodes);
+  const std::int64_t of_an_element = operands.a.columns * (operands.b.columns > out.columns ? 2 : 1) +
+                                     node_cost * std::ssize(args.expression->graph().nodes);
   const double of_a_row = static_cast<double>(out.batch * out.columns) * static_cast<double>(of_an_element);
   const std::vector<std::int64_t> rows = chosen_rows(out.rows, of_a_row, options);
   Reference reference;
   for (const expression::Output& output : args.expression->outputs())
     reference.outputs.push_back(expected_of(args, output, rows));
-  const double error = relative_error(args, a.columns);
   const std::vector<Input> inputs = inputs_of(args);
   for (std::int64_t entry = 0; entry < out.batch; ++entry) {
-    const std::vector<double> values = values_of(b, entry, args.expression->pairs());
+    const std::vector<double> values = operands.b_values(entry);
     host::parallel_for(std::ssize(rows), threads, [&](int, std::int64_t i) {
       const std::int64_t row = rows[static_cast<std::size_t>(i)];
-      const RowSums sums = row_sums(a, entry, row, values, b.columns, out.columns, error);
+      const RowSums sums = row_sums(operands, entry, row, values, out.columns);
       finish_row(args, inputs, sums, entry, row, entry * std::ssize(rows) + i, reference.outputs);
     });
   }

@@ -12,7 +12,8 @@
 namespace quarry::lab::gemm {
 
 /// How far a sum of `k` products may be off, as a part of the sum of their magnitudes.
-double sum_error(const Types& types, Math math, std::int64_t k);
+/// @param sums precise: they are promoted every 128 of K
+double sum_error(const Types& types, Math math, std::int64_t k, Accumulation sums = Accumulation::fast);
 
 /// What several GEMMs with the same expression should give, whose reductions of all elements are of the
 /// elements of all. @param list has the expression, and its scalars

@@ -99,8 +99,9 @@ bool may_have_parts(const expression::Tensor& input, const PartExtents& of) {
 }
 
 bool takes_part_expression(const KernelMetadata& kernel, const WideParts& parts) {
+  if (kernel.operands.scales != ScaleSupport::none)
+    return false;  // which groups and lists have not beside one
   if (kernel.design.copy_engine != CopyEngine::tma) return takes_wide(kernel, parts);
-  if (kernel.operands.scales != ScaleSupport::none) return false;
   const std::int64_t least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
   const std::int64_t groups = parts.pairs ? 256 : 128;
   return (!parts.pairs || kernel.design.tile.n % least == 0) &&

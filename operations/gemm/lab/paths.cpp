@@ -15,6 +15,7 @@ struct OwnPath {
   Path path;
   void (*draw)(Problem& problem, const Extent3& tile, Dice& dice);
   bool has_scales = true;  ///< whether operands may get scales, where the kernel takes some
+  bool draws_expression = false;
 };
 
 /// Sums that are cut into slices. The last tile of K is not whole.
@@ -199,16 +200,26 @@ constexpr OwnPath own_paths[] = {
     {{"zeros_1x128", takes_zeros}, scale_with_zeros<block_1x128>},
     {{"zeros_128x128", takes_zeros}, scale_with_zeros<block_128x128>},
     {{"precise", promotes}, draw_precise},
-    {{"expression", takes_expressions}, draw_with_expression},
-    {{"expression_parallel", reduces_with_expression}, draw_reduced_expression},
-    {{"gathered", takes_expressions}, draw_gathered},
-    {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>},
-    {{"groups", takes_parts<of_groups>}, draw_wide<of_groups>},
-    {{"gated", takes_parts<of_pairs>}, draw_wide<of_pairs>},
-    {{"gated_reductions", takes_parts<of_pair_lines>}, draw_wide<of_pair_lines>},
-    {{"eights", takes_parts<of_eights>}, draw_wide<of_eights>},
-    {{"eights_reductions", takes_parts<of_eights_lines>}, draw_wide<of_eights_lines>},
+    {{"expression", takes_expressions}, draw_with_expression, true, true},
+    {{"expression_parallel", reduces_with_expression}, draw_reduced_expression, true, true},
+    {{"gathered", takes_expressions}, draw_gathered, true, true},
+    {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>, true, true},
+    {{"groups", takes_parts<of_groups>}, draw_wide<of_groups>, true, true},
+    {{"gated", takes_parts<of_pairs>}, draw_wide<of_pairs>, true, true},
+    {{"gated_reductions", takes_parts<of_pair_lines>}, draw_wide<of_pair_lines>, true, true},
+    {{"eights", takes_parts<of_eights>}, draw_wide<of_eights>, true, true},
+    {{"eights_reductions", takes_parts<of_eights_lines>}, draw_wide<of_eights_lines>, true, true},
 };
+
+/// Draws a problem of a path. Scales of blocks stand in front of an expression: its sums are of another type
+/// with them. K has several blocks, mostly, whatever else says how long it is.
+void draw_own(const OwnPath& path, const KernelMetadata& kernel, const Extent3& tile, Problem& problem,
+              Dice& dice) {
+  const bool promotes = path.draws_expression && promotes_beside_expressions(kernel);
+  if (promotes) draw_promotion(problem, dice);
+  path.draw(problem, tile, dice);
+  if (promotes && !dice.one_in(4)) problem.k += scale_block * dice.between(1, 2);
+}
 
 }  // namespace
 
@@ -242,7 +253,7 @@ void draw_path(std::int64_t path, const KernelMetadata& kernel, const Extent3& t
   problem.controls.mode = Mode::gemm;
   begin_path(problem.out, problem.epilogue, dice);
   const std::int64_t own = path - std::ssize(output_paths());
-  if (own >= 0) return own_paths[own].draw(problem, tile, dice);
+  if (own >= 0) return draw_own(own_paths[own], kernel, tile, problem, dice);
   OutputParts parts = {problem.batch, problem.out, problem.epilogue, problem.compute()};
   output_paths()[static_cast<std::size_t>(path)].draw(parts, dice);
 }

@@ -40,6 +40,12 @@ DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.
 
 DType Problem::compute() const { return compute_type(sums(), out.dtype); }
 
+DType Problem::expressed_sums() const {
+  const bool is_promoted = is_blocked(a_scale.value_or(ScaleGranularity::tensor)) ||
+                           is_blocked(b_scale.value_or(ScaleGranularity::tensor));
+  return expressed_type(sums(), is_promoted);
+}
+
 GemmArguments Lab::arguments(const Problem& p) {
   const OutputSpec output = p.output();
   GemmArguments args = {.a = view_of(p.a, p.batch, p.m, p.k),
@@ -76,7 +82,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.b_zero = reader.read("b-zero", parse_b_zero).has_value();
   problem.epilogue = read_epilogue(reader, problem.output());
-  read_expression(reader, problem.sums(), problem.expression, problem.in_place);
+  read_expression(reader, problem.expressed_sums(), problem.expression, problem.in_place);
   problem.table_rows = reader.integer("table-rows", std::int64_t{1} << 31).value_or(0);
   problem.controls = read_controls(reader);
   return problem;

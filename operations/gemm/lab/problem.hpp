@@ -46,6 +46,8 @@ struct Problem {
   DType sums() const;
   /// The type that the epilogue computes in.
   DType compute() const;
+  /// The type of the sums that an expression reads.
+  DType expressed_sums() const;
 };
 
 }  // namespace quarry::lab::gemm

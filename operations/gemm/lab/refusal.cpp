@@ -125,7 +125,7 @@ bool has_other_scales(const Status& status, const KernelMetadata& kernel, const 
   const Operand operand = status.operand();
   const ScaleSupport support = kernel.operands.scales;
   const bool is_scale = operand == Operand::a_scale || operand == Operand::b_scale;
-  if (!is_scale || summed_k(args) == 0) return false;
+  if (!is_scale || (summed_k(args) == 0 && !args.expression)) return false;
   if (support != ScaleSupport::none && !args.a_scale && !args.b_scale) {
     const bool may_lack_scales = support == ScaleSupport::group_scales ||
                                  (support == ScaleSupport::block_scales && must_promote(args));
@@ -219,7 +219,8 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
   if (message.starts_with("Accumulator is"))
     return args.accumulator && *args.accumulator != kernel.operands.accumulator;
   if (message.starts_with("The expression is"))
-    return args.expression && kernel.operands.scales != ScaleSupport::none;
+    return args.expression && kernel.operands.scales != ScaleSupport::none &&
+           !promotes_beside_expressions(kernel);
   if (message.starts_with("Nothing has to be copied"))
     return kernel.design.reorders && !has_no_lines_along_k(args.a, Layout::row) &&
            !has_no_lines_along_k(args.b, Layout::column);

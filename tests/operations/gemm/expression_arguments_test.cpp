@@ -150,6 +150,7 @@ TEST_CASE("gemm: what acts within the sum is not taken together with an expressi
     check_taken_by_none(b, "`b_scale` of " + word + apart);
   }
   GemmArguments blocks = with("out = sum", "", {});
+  blocks.b = TensorView::column_major(nullptr, DType::s8, {16, 8});
   blocks.b_scale = TensorView::row_major(nullptr, DType::f32, {1, 1});
   blocks.b_scale_granularity = ScaleGranularity::block_128x128;
   check_taken_by_none(blocks, "`b_scale` of 128x128" + apart);

@@ -306,27 +306,3 @@ TEST_CASE("gemm: reductions take time beside the values", "[gemm][expression]") 
       CHECK(account->seconds > without->seconds * 0.999);
   }
 }
-
-TEST_CASE("gemm: kernels that take scales refuse expressions", "[gemm][expression][scales]") {
-  const Result<Filter> scaled = Filter::parse("operation == gemm and scales != none and a.dtype == e4m3");
-  REQUIRE(scaled);
-  for (const std::int64_t k : {0, 96}) {
-    GemmArguments args = {.a = test::matrix(DType::e4m3, 64, k),
-                          .b = TensorView::column_major(nullptr, DType::e4m3, {k, 64}),
-                          .out = test::matrix(DType::bf16, 64, 64),
-                          .accumulation = Accumulation::precise};
-    args.expression = parsed("out = gelu(sum)", "");
-    const CandidateList found = get_kernels(args);
-    REQUIRE_FALSE(found.empty());
-    for (const Candidate& candidate : found)
-      CHECK(candidate.metadata().operands.scales == ScaleSupport::none);
-    int refused = 0;
-    for (const Kernel kernel : get_kernels(*scaled)) {
-      const Status status = kernel.supports(args);
-      REQUIRE_FALSE(status);
-      refused += status.message() ==
-                 "The expression is unsupported: kernels that take scales of operands compute none";
-    }
-    CHECK(refused > 3);
-  }
-}

@@ -452,11 +452,11 @@ TEST_CASE("kernels that are not exported for any shape with an expression", "[ex
     FAIL("no such kernel");
     return get_kernels()[0];
   };
-  // The kernel itself refuses the expression.
+  // Its operands have scales.
   const Kernel scaled = first_where([](const KernelMetadata& m) {
     return m.family == "gemm_sm80" && m.operands.scales == ScaleSupport::block_scales;
   });
-  check_not_exported(scaled, problem_with(scaled, "out = relu(sum)", ""), "expression");
+  check_not_exported(scaled, problem_with(scaled, "out = relu(sum)", ""), "scales");
   // Arguments of another operation.
   const Kernel convolution = first_where([](const KernelMetadata& m) { return m.family == "conv2d_simt"; });
   check_not_exported(convolution, problem_with(plain_kernel(), "out = relu(sum)", ""), "gemm");
