@@ -170,6 +170,31 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   }
 }
 
+/// Scales of blocks of A, of B or of both, stored in any way: those that stand beside an expression.
+void draw_block_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage, Dice& dice) {
+  using enum ScaleGranularity;
+  const auto view = [&](Operand name, ScaleGranularity granularity, const detail::MatrixExtents& of) {
+    const detail::MatrixExtents extents = detail::scale_extents(name, granularity, of);
+    return random_matrix(DType::f32, storage, dice.one_in(3) ? 0 : sizes.batch, extents.rows, extents.columns,
+                         dice);
+  };
+  const std::int64_t which = dice.between(0, 3);
+  if (which != 1) {
+    args.a_scale_granularity = block_1x128;
+    args.a_scale = view(Operand::a_scale, args.a_scale_granularity, {sizes.m, sizes.k});
+  }
+  if (which != 2) {
+    args.b_scale_granularity = dice.one_in(2) ? block_1x128 : block_128x128;
+    args.b_scale = view(Operand::b_scale, args.b_scale_granularity, {sizes.k, sizes.n});
+  }
+}
+
+/// Whether kernels take scales of blocks beside an expression.
+bool may_have_block_scales(const GemmArguments& args) {
+  return bits_of(args.a.dtype) == bits_of(args.b.dtype) &&
+         compute_type(*args.accumulator, args.out.dtype) != DType::s32;
+}
+
 }  // namespace
 
 CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
@@ -279,6 +304,8 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
     problem.drawn = {};
     args.c = std::nullopt;
     args.epilogue = {};
+    if (may_have_block_scales(args) && dice.one_in(3))
+      draw_block_scales(args, sizes, {.plain = plain, .may_be_array = arrays}, dice);
     draw_expression(args, sizes, plain, dice);
   }
   return problem;
