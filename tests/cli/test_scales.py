@@ -56,6 +56,39 @@ class Scales(CommandTest):
                 with self.subTest(problem=problem, b_scale=b_scale):
                     self.quarry("emulate", *problem, "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16:row", "--a-scale", "1x128", "--b-scale", b_scale)
 
+    def test_beside_an_expression(self):
+        scales = ("--a-scale", "1x128", "--b-scale", "128x128")
+        problem = ("gemm", "70x96x300", "e4m3", "--b", "col", "--out", "bf16")
+        for text in ("out = silu(sum)", "out = silu(gate(sum)) * up(sum)", "out = silu(gate8(sum)) * up8(sum)", "out = sum; r = row_sum(sum)"):
+            for more in (scales, scales[:2], scales[2:], ("--accumulation", "precise")):
+                with self.subTest(text=text, more=more):
+                    done = self.quarry("run", *problem, *more, "--epilogue", text, *HOST, "--format", "json")
+                    self.assertTrue(done.json["runs"][0]["right"], done.out)
+        names = self.quarry("find", *problem, *scales, "--epilogue", "out = silu(sum)", "--format", "names").lines
+        self.assertTrue(all(name.endswith("_block_scales") for name in names), names)
+        self.assertEqual({name[:9] for name in names}, {"gemm_sm90", "gemm_simt"})
+        # Sums of bytes with scales of blocks are f32.
+        self.quarry("run", "gemm", "70x96x300", "s8", "--b", "col", "--out", "f32", *scales, "--epilogue", "out = sum * 0.001", *HOST)
+        for words, message in (
+            (("--a-scale", "row"), "`a_scale` stands beside an expression: write it in the expression"),
+            (("--a-scale", "1x128", "--b-scale", "column"), "`b_scale` stands beside an expression: write it in the expression"),
+            (("--b-scale", "tensor"), "`b_scale` stands beside an expression: write it in the expression"),
+            (("--b-scale", "1x64"), "`b_scale` of 1x64 is not taken together with an expression: no kernel has both"),
+            (("--b", "s4:col", "--b-scale", "1x128"), "`b_scale` of 1x128 is not taken together with an expression: no kernel has both"),
+            (("--b", "s8:col", "--a-scale", "1x128"), "`a_scale` of 1x128 is not taken together with an expression: no kernel has both"),
+        ):
+            with self.subTest(words=words):
+                self.refused("find", "gemm", "64x64x256", "bf16", *words, "--epilogue", "out = sum", says=message)
+
+    @unittest.skipUnless(EMULATES, "this build has no emulator")
+    def test_emulate_beside_an_expression(self):
+        name = "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x128x128_c2x1_s6_cooperative_a16x16_block_scales"
+        problem = ("150x288x304", "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16:row", "--a-scale", "1x128")
+        for b_scale in ("128x128", "1x128"):
+            for text in ("out = silu(sum)", "out = silu(gate(sum)) * up(sum)", "out = silu(gate8(sum)) * up8(sum)"):
+                with self.subTest(b_scale=b_scale, text=text):
+                    self.quarry("emulate", name, *problem, "--b-scale", b_scale, "--epilogue", text)
+
     def test_zero_points(self):
         problem = ("gemm", "5x70x200", "--a", "bf16", "--b", "u4:col:ld=200", "--out", "bf16")
         for granularity in ("tensor", "column", "1x32", "1x64", "1x128", "128x128"):
