@@ -30,10 +30,10 @@ QUARRY_DEVICE void read_fragment(Fragment& fragment, arch::SharedAddress line_a,
   }
 }
 
-/// Adds a step's products. A multiplication reads a sum, the number of B, and that of A, which it has from
-/// the one before; the first two are in different banks of registers where one has an even number and the
-/// other an odd one. Sums lie as they are stored, and so do numbers of B, except that two neighbours are
-/// swapped.
+/// Adds a step's products. A multiplication reads three registers: a sum, a number of B, and a number of A,
+/// which is kept from the multiplication before. The first two come from different banks where one register
+/// is even and the other one odd. Sums lie in the order in which they are stored, and numbers of B in the
+/// same order, except that two neighbours are swapped.
 template <Config config, class S, class Fragment, class Sums>
 QUARRY_DEVICE void multiply_fragment(const Fragment& fragment, Sums& sums) {
   QUARRY_UNROLL

@@ -11,11 +11,11 @@ namespace quarry::gemm_simt {
 
 /// One operand of a block: walks its K tiles and copies them into stages, where the word (extent, step along
 /// K) of a tile lies at step * line_elements(extent) + extent. What lies outside the operand becomes zero.
-/// Nothing branches here: so copies stand among products, which hide their addresses and their waits.
+/// Nothing branches here, so that copies stand among products, which hide their addresses and their waits.
 ///
 /// @tparam k the tile's extent along K
 /// @tparam k_contiguous neighbours along K are neighbours in memory: consecutive threads walk K
-/// @tparam swapped words of two neighbours along the extent lie in each other's place
+/// @tparam swapped each of two neighbours along the extent lies in the place of the other one
 /// @tparam gated of gated pairs (gated_part_of_b): half a tile, then the other half
 template <int extent, int k, int threads, bool k_contiguous, bool swapped, bool gated>
 class WordSource {
