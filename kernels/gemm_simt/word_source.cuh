@@ -9,6 +9,9 @@
 
 namespace quarry::gemm_simt {
 
+/// @param power of two
+constexpr int exponent(int power) { return power > 1 ? 1 + exponent(power / 2) : 0; }
+
 /// One operand of a block: walks its K tiles and copies them into stages, where the word (extent, step along
 /// K) of a tile lies at step * line_elements(extent) + extent. What lies outside the operand becomes zero.
 /// Nothing branches here, so that copies stand among products, which hide their addresses and their waits.
@@ -109,8 +112,9 @@ class WordSource {
     } else {
       constexpr int k_step = rounds_along_k ? threads / extent : 1;
       constexpr int rounds_of_step = rounds_along_k ? 1 : rounds_of_k;
-      static_assert(k_step == 1 || k_step == 2);
-      const int steps = ((k_left - 1) >> (k_step == 2 ? 1 : 0)) + 1;
+      constexpr int shift = exponent(k_step);
+      static_assert(1 << shift == k_step);
+      const int steps = ((k_left - 1) >> shift) + 1;
       const int count = steps < 0 ? 0 : steps < k / k_step ? steps : k / k_step;
       return (1U << count * rounds_of_step) - 1;
     }

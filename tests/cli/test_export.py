@@ -119,7 +119,7 @@ class Exporting(CompilingTest):
         self.refused("export", name, *out, *relu, "--name", "a-b", says="C identifier")
         self.refused("export", name, *out, *relu, "--name", name, says="another of its files has that name")
         self.refused("export", hopper, *out, *relu, says=f"`{hopper}` cannot be exported", status=1)
-        self.refused("export", scaled, *out, *relu, says=[scaled, "expression"], status=1)
+        self.refused("export", scaled, *out, *relu, says=[scaled, "a_scale"], status=1)
         self.refused("export", "reorder_matrix_s8", *out, *relu, says="reorder")
         self.assertEqual(self.left(), [])
 

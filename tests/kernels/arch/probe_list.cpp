@@ -147,7 +147,7 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("fma_saturated", {"fma_saturated"}, triples_f32, f32, f32, exact_f32));
   all.push_back(items("minimum", {"minimum"}, triples_f32, f32, f32, exact_f32));
   all.push_back(items("maximum", {"maximum"}, triples_f32, f32, f32, exact_f32));
-  all.push_back(items("opaque", {"opaque"}, exponents_f32, 256, 256, bits));
+  all.push_back(items("opaque", {"opaque(int)", "opaque(char*)"}, exponents_f32, 256, 256, bits));
   all.push_back(
       items("tanh_approximate", {"tanh_approximate"}, tanh_arguments_f32, 256, 256, rough_tanh_bound));
   all.push_back(items("exp2_approximate", {"exp2_approximate"}, exponents_f32, 256, 256, exp2_bound));

@@ -159,7 +159,10 @@ QUARRY_DEVICE void maximum(const ProbeParams& params) {
 
 template <Block block>
 QUARRY_DEVICE void opaque(const ProbeParams& params) {
-  map_items<block, int>(params, [](int x) { return arch::opaque(x); });
+  map_items<block, int>(params, [](int x) {
+    const auto address = reinterpret_cast<const char*>(static_cast<long long>(arch::opaque(x)));
+    return static_cast<int>(reinterpret_cast<long long>(arch::opaque(address)));
+  });
 }
 
 template <Block block>

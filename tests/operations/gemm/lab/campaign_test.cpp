@@ -305,12 +305,12 @@ TEST_CASE("a refusal to copy operands first is good where nothing has to be copi
   args.out = TensorView::row_major(nullptr, DType::s32, {2, 64, 64});
   const Status status = kernel.supports(args);
   REQUIRE_FALSE(status);
-  CHECK(fault(status, kernel.metadata(), args) == "");
+  CHECK(fault(status, kernel.metadata(), args).empty());
   const auto check_copied = [&](const auto& change) {
     GemmArguments changed = args;
     change(changed);
     CHECK(kernel.supports(changed));
-    CHECK(fault(status, kernel.metadata(), changed) != "");
+    CHECK_FALSE(fault(status, kernel.metadata(), changed).empty());
   };
   check_copied([](GemmArguments& a) { a.a = TensorView::row_major(nullptr, DType::u8, {2, 64, 96}, 104); });
   check_copied([](GemmArguments& a) { a.a.assumed_alignment = 8; });
