@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "common/epilogue_launch.hpp"
 #include "gemm/expression_params.hpp"
@@ -14,6 +15,7 @@
 namespace quarry {
 namespace {
 
+static_assert(std::is_standard_layout_v<ScaledGemmParams>);
 static_assert(expression_is_last<GemmParams> && expression_is_last<ScaledGemmParams> &&
               expression_is_last<ReduceParams>);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "gemm/common_family.hpp"
 #include "gemm/expression_params.hpp"
@@ -14,6 +15,7 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
+static_assert(std::is_standard_layout_v<ScaledTensorGemmParams>);
 static_assert(expression_is_last<TensorGemmParams> && expression_is_last<ScaledTensorGemmParams>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }

@@ -26,6 +26,7 @@ MATRIX_VIEW = "kernels/common/matrix_view.cuh"
 SM80 = "kernels/gemm_sm80/mainloop.cuh"
 SM80_KERNEL = "kernels/gemm_sm80/kernel.cuh"
 SIMT = "kernels/gemm_simt/kernel.cuh"
+SIMT_LOADER = "kernels/gemm_simt/operand_loader.cuh"
 SIMT_CONFIG = "kernels/gemm_simt/config.hpp"
 REDUCE = "kernels/reduce_split_k/kernel.cuh"
 
@@ -94,7 +95,7 @@ HAND_WRITTEN = [
     HandWritten("drop condition", "the operand's K is taken from its start, not from the slice's",
                 [(COPY, "part.k.end - part.k.first,", "part.k.end,")]),
     HandWritten("drop condition", "the operand's extent is taken from its start, not from the block's tile",
-                [(SIMT, "extent_left_(part.extent.end - part.extent.first),", "extent_left_(part.extent.end),")]),
+                [(SIMT_LOADER, "extent_left_(part.extent.end - part.extent.first),", "extent_left_(part.extent.end),")]),
     HandWritten("drop condition", "every tile counts as one with tiles after it",
                 [(SM80, "a_.finish(stage, tiles_left_ > 0);", "a_.finish(stage, true);")]),
     HandWritten("drop condition", "every tile counts as one with tiles after it",

@@ -183,32 +183,6 @@ TEST_CASE("a campaign draws expressions, some with gated pairs and reductions", 
   CHECK(taken > all / 20);
 }
 
-TEST_CASE("a campaign draws scales of blocks beside expressions", "[campaign]") {
-  const CampaignSpace space = space_of(1e9);
-  int all = 0, scaled = 0, both = 0, wide = 0, whole = 0, taken = 0;
-  for (int i = 0; i < draws; ++i) {
-    const CampaignProblem problem = lab::gemm::campaign_problem(space, static_cast<std::uint64_t>(i));
-    const GemmArguments& args = problem.arguments;
-    if (!args.expression) continue;
-    all += 1;
-    if (!args.a_scale && !args.b_scale) continue;
-    CHECK(bits_of(args.a.dtype) == bits_of(args.b.dtype));
-    CHECK((!args.a_scale || is_blocked(args.a_scale_granularity)));
-    CHECK((!args.b_scale || is_blocked(args.b_scale_granularity)));
-    const lab::gemm::WideParts parts = lab::gemm::wide_parts(*args.expression);
-    scaled += 1;
-    both += args.a_scale && args.b_scale;
-    wide += parts.lines || parts.groups || parts.pairs;
-    whole += *args.accumulator == DType::s32;
-    taken += lab::gemm::is_always_taken(space, args);
-  }
-  CHECK(scaled > all / 10);
-  CHECK(both > scaled / 5);
-  CHECK(wide > scaled / 10);
-  CHECK(whole > 0);
-  CHECK(taken > scaled / 4);
-}
-
 TEST_CASE("sizes of a campaign are log-uniform, within their cost", "[campaign]") {
   const CampaignSpace space = space_of(std::numeric_limits<double>::infinity());
   const CampaignSpace cheap = space_of(1e7);
