@@ -1,6 +1,7 @@
 """In kernels that multiply nothing: reorders, and expressions of tensors."""
 
 from mutation.kernels import ELEMENTWISE, REORDER
+from mutation.planted.lines import ALL_IS_THE_FIRST_PART, COLUMN_IS_ITS_FIRST_PART, ROW_IS_ITS_FIRST_PART
 from mutation.planted.mistake import Planted, on_paths
 
 COPY_PIECES = "kernels/reorder_matrix/copy_pieces.cuh"
@@ -8,7 +9,6 @@ REORDER_LINES = "kernels/reorder_matrix/lines.cuh"
 TURN_PIECES = "kernels/reorder_matrix/turn_pieces.cuh"
 ELEMENTWISE_KERNEL = "kernels/elementwise/kernel.cuh"
 REDUCED = "kernels/elementwise/expression.cuh"
-REDUCTIONS = "kernels/common/reductions.cuh"
 
 SINGLE = tuple(kernel for kernel in ELEMENTWISE if "_v1_" in kernel)
 VECTORS = tuple(kernel for kernel in ELEMENTWISE if "_v1_" not in kernel)
@@ -74,7 +74,7 @@ PLANTED = [
     Planted("lines", "elements do not join their columns", ELEMENTWISE,
             [(REDUCED, "      Values::each_column(columns[lane], lines, reductions::Combine());\n", "      (void)columns;\n")]),
     Planted("lines", "elements do not join what is of all", ELEMENTWISE, [(REDUCED, "      Values::each_all(all_, lines, reductions::Combine());\n", "")]),
-    Planted("lines", "a row is its first tile's part", ELEMENTWISE, [(REDUCTIONS, "i < p_.row_parts", "i < 1")]),
-    Planted("lines", "a column is its first tile's part", ELEMENTWISE, [(REDUCTIONS, "i < p_.column_parts", "i < 1")]),
-    Planted("lines", "all is the first tile's part", ELEMENTWISE, [(REDUCTIONS, "i < p_.all_parts; i += 32", "i < 1; i += 32")]),
+    Planted("lines", "a row is its first tile's part", ELEMENTWISE, [ROW_IS_ITS_FIRST_PART]),
+    Planted("lines", "a column is its first tile's part", ELEMENTWISE, [COLUMN_IS_ITS_FIRST_PART]),
+    Planted("lines", "all is the first tile's part", ELEMENTWISE, [ALL_IS_THE_FIRST_PART]),
 ]

@@ -1,13 +1,13 @@
 """In how expressions of a GEMM's sums are computed, and what they reduce."""
 
 from mutation.kernels import SIMT, SM80_PATHS, SM90_PATHS, STREAM_PATHS, WIDE_SM80, WIDE_SM90
+from mutation.planted.lines import ALL_IS_THE_FIRST_PART, COLUMN_IS_ITS_FIRST_PART, ROW_IS_ITS_FIRST_PART
 from mutation.planted.mistake import Planted, on_paths
 
 EXPRESSION = "kernels/common/expression_epilogue.cuh"
 EXPRESSION_STORE = "kernels/gemm_sm90/expression.cuh"
 WIDE = "kernels/common/wide_epilogue.cuh"
 WIDE_STORE = "kernels/gemm_sm90/wide_store.cuh"
-REDUCTIONS = "kernels/common/reductions.cuh"
 STAGED_TILE = "kernels/common/staged_tile.cuh"
 EXPRESSION_SUMS = "kernels/gemm_sm90/expression_sums.cuh"
 
@@ -63,7 +63,7 @@ PLANTED = [
     Planted("groups", "a lane's part of a group is taken for the four lanes'", WIDE_SM90,
             [(WIDE_STORE, "Values::each_group(groups[half], groups[half], reductions::CombineLane{arch::lane_index() ^ mask});", "(void)mask;")]),
     # The step that finishes what tiles have left.
-    *on_paths(LINES, "a row is its first tile's part", WIDE_SM80 + WIDE_SM90, [(REDUCTIONS, "i < p_.row_parts", "i < 1")]),
-    *on_paths(LINES, "a column is its first tile's part", WIDE_SM80 + WIDE_SM90, [(REDUCTIONS, "i < p_.column_parts", "i < 1")]),
-    *on_paths(LINES, "all is the first tile's part", WIDE_SM80 + WIDE_SM90, [(REDUCTIONS, "i < p_.all_parts; i += 32", "i < 1; i += 32")]),
+    *on_paths(LINES, "a row is its first tile's part", WIDE_SM80 + WIDE_SM90, [ROW_IS_ITS_FIRST_PART]),
+    *on_paths(LINES, "a column is its first tile's part", WIDE_SM80 + WIDE_SM90, [COLUMN_IS_ITS_FIRST_PART]),
+    *on_paths(LINES, "all is the first tile's part", WIDE_SM80 + WIDE_SM90, [ALL_IS_THE_FIRST_PART]),
 ]

@@ -18,6 +18,8 @@ LIST_SCHEDULE = "kernels/gemm_list/schedule.cuh"
 LIST_PARAMS = "kernels/gemm_list/params.hpp"
 LIST_PAIRS = "kernels/gemm_list/pairs.cuh"
 LIST_EXPRESSION = "kernels/gemm_list/expression.cuh"
+GROUP_LINES = "kernels/grouped_gemm/reductions.cuh"
+LIST_LINES = "kernels/gemm_list/reductions.cuh"
 LIST_MAPS = "kernels/gemm_list_sm90/maps.cuh"
 TENSOR_LIST = "kernels/gemm_list_sm90/tensor_list.cuh"
 OPERAND_PART = "kernels/common/operand_part.cuh"
@@ -122,4 +124,11 @@ PLANTED = [
             [(LIST_PARAMS, "  own.n &= -unit;\n", "  own.n &= -(unit / 8);\n")]),
     Planted("eights", "blocks of eight columns are halves", LIST_SM90[1:],  # other halves lie in copies of their own
             [("kernels/gemm_list_sm90/expression.cuh", "unit, has_halves<Code>()>>", "unit, is_gated<Code>()>>")]),
+    # Reductions of lines.
+    *on_paths(("reductions_masked", "reductions_ragged_k"), "all groups have the parts of the first one", WIDE_KERNELS,
+              [(GROUP_LINES, "static_cast<long long>(span.group) * gemm.tiles_m * tile_pieces;", "0LL * gemm.tiles_m * tile_pieces;")]),
+    Planted("wrong_sizes_reductions", "rows behind all groups are finished, too", WIDE_KERNELS,
+            [(GROUP_LINES, "end = clamped_end(p, arch::global_load<int>(p.sizes + group), end);", "end = p.room;")]),
+    *on_paths(("reductions_leading", "reductions_wrong_sizes"), "all problems have the columns of the first one", LIST_WIDE + LIST_SM90,
+              [(LIST_LINES, "static_cast<long long>(problem) * gemm.tiles_m * tile_parts;", "0LL * gemm.tiles_m * tile_parts;")]),
 ]

@@ -1,6 +1,7 @@
 // What a campaign draws of scales beside expressions.
 #include "operations/gemm/lab/campaign_problems.hpp"
 #include "operations/gemm/lab/expression.hpp"
+#include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 
