@@ -70,6 +70,7 @@ enum class Collective : std::uint8_t {
   multiply_bf16_f32,
   multiply_tf32_f32,
   multiply_f64,
+  multiply_f64_k8,
   multiply_f64_k16,
   multiply_f16_f32_k8,
   multiply_f16_f16_k8,

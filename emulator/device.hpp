@@ -69,10 +69,12 @@ enum class Bytes : std::uint8_t { s8_s8, s8_u8, u8_s8, u8_u8 };
 void multiply_bytes(Bytes types, int (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                     const Site& site);
 
-/// The product of m16n8k8 of f32 operands; for f64, of m8n8k4 for 16 rows and of m16n8k16.
+/// The product of m16n8k8 of f32 operands; for f64, of m8n8k4 for 16 rows, of m16n8k8 and of
+/// m16n8k16.
 void multiply_tf32_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                        const Site& site);
 void multiply_f64(double (&sum)[4], const double (&a)[2], double b, const Site& site);
+void multiply_f64_k8(double (&sum)[4], const double (&a)[4], const double (&b)[2], const Site& site);
 void multiply_f64_k16(double (&sum)[4], const double (&a)[8], const double (&b)[4], const Site& site);
 
 }  // namespace quarry::emulator

@@ -1,5 +1,5 @@
-/// The warp's products of 32- and 64-bit elements (PTX ISA, mma.m16n8k8 of .tf32, mma.m8n8k4 and m16n8k16 of
-/// .f64).
+/// The warp's products of 32- and 64-bit elements (PTX ISA, mma.m16n8k8 of .tf32; mma.m8n8k4, m16n8k8 and
+/// m16n8k16 of .f64).
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -107,6 +107,16 @@ void multiply_f64(double (&sum)[4], const double (&a)[2], double b, const Site& 
       [](Warp& warp) {
         current->block->count().matrix_multiplies += 2;
         complete_f64<1>(warp);
+      },
+      site);
+}
+
+void multiply_f64_k8(double (&sum)[4], const double (&a)[4], const double (&b)[2], const Site& site) {
+  multiply_f64<2>(
+      Collective::multiply_f64_k8, sum, a, b,
+      [](Warp& warp) {
+        ++current->block->count().matrix_multiplies;
+        complete_f64<2>(warp);
       },
       site);
 }

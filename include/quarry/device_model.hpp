@@ -17,7 +17,7 @@ struct MmaRates {
   double int8 = 2;
   /// f64 by m8n8k4. 0: by compute capability, 2 on 8.x (A100 white paper) and 1 from 9.0 on (measured, H200).
   double f64_m8n8k4 = 0;
-  double f64_m16n8k16 = 2;  ///< measured, H200; the instruction needs 9.0
+  double f64_m16n8k16 = 2;  ///< measured, H200; m16n8k8 has the same rate; both need 9.0
 
   friend constexpr bool operator==(const MmaRates&, const MmaRates&) = default;
 };

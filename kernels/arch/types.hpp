@@ -109,6 +109,11 @@ struct AccumulatorF64 {
 /// A lane's part of the 16 x 4 left operand of those: column lane % 4 of rows lane / 4 and lane / 4 + 8.
 using FragmentF64 = Vector<double, 2>;
 
+/// The same of m16n8k8 of f64, two of those one after another along K; and of its 8 x 8 right operand, rows
+/// lane % 4 and lane % 4 + 4 of column lane / 4.
+using FragmentA8F64 = Vector<double, 4>;
+using FragmentB8F64 = Vector<double, 2>;
+
 /// The same of m16n8k16 of f64, four of those one after another along K; and of its 16 x 8 right operand,
 /// rows lane % 4 + 4 i of column lane / 4.
 using WideFragmentA = Vector<double, 8>;

@@ -10,8 +10,9 @@ namespace quarry::gemm_sm80 {
 
 /// Which matrix instruction multiplies, where there is a choice.
 enum class Instruction : unsigned char {
-  usual,     ///< the longest along K that 8.0 has for the types
-  m16n8k8,   ///< f16 and bf16: half as long along K, so that fewer products are added before a sum is rounded
+  usual,    ///< the longest along K that 8.0 has for the types
+  m16n8k8,  ///< f16 and bf16: half as long along K, so that fewer products are added before a sum is rounded.
+            ///< f64: as m16n8k16, with half its operands in registers, so that a warp can have a larger tile
   m16n8k16,  ///< f64: twice as fast as the usual one, on 9.0 only
 };
 
@@ -44,9 +45,15 @@ constexpr Tile instruction_shape(const Config& c) {
   return {16, 8, tf32 ? 8 : 16};
 }
 
+/// Whether a matrix instruction of f64 multiplies that only 9.0 has.
+constexpr bool has_long_f64(const Config& c) {
+  return c.types.a == DType::f64 && c.instruction != Instruction::usual;
+}
+
 /// K of one step of a warp: what it reads at a time, and multiplies by one instruction or two.
 constexpr int step_k(const Config& c) {
-  return c.instruction == Instruction::m16n8k8 ? 16 : instruction_shape(c).k;
+  const bool halves = c.instruction == Instruction::m16n8k8 && c.types.a != DType::f64;
+  return halves ? 16 : instruction_shape(c).k;
 }
 
 /// One operand's tile of a stage.

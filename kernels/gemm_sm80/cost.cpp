@@ -37,9 +37,9 @@ double promotion_cycles(const Config& c) {
 }
 
 /// f64 relative to FMA.
-double f64_rate(Instruction instruction, const DeviceModel& device) {
+double f64_rate(const Config& c, const DeviceModel& device) {
   const MmaRates& mma = device.rates.mma;
-  if (instruction == Instruction::m16n8k16) return mma.f64_m16n8k16;
+  if (has_long_f64(c)) return mma.f64_m16n8k16;
   if (mma.f64_m8n8k4 > 0) return mma.f64_m8n8k4;
   return device.cc < 90 ? 2 : 1;
 }
@@ -47,7 +47,7 @@ double f64_rate(Instruction instruction, const DeviceModel& device) {
 /// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them.
 double math_rate(const Config& c, const DeviceModel& device) {
   const double rate = device.tensor_flops_per_clock;
-  if (c.types.a == DType::f64) return device.fma_f64_flops_per_clock * f64_rate(c.instruction, device);
+  if (c.types.a == DType::f64) return device.fma_f64_flops_per_clock * f64_rate(c, device);
   if (is_mixed(c.types)) return rate / converted;
   if (is_byte(c.types.a)) return device.rates.mma.int8 * rate;
   switch (c.math) {
@@ -93,7 +93,7 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const int sets = c.scales == ScaleSupport::block_scales ? 2 : 1;
   const int sums =
       sets * warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32) * (compute_bytes(c) / 4);
-  // Two sets, of a step's bytes a row and column (32, but of f64 by m16n8k16) for 32 lanes.
+  // Two sets, of a step's bytes a row and column (32, but of f64 by m16n8k8 and m16n8k16) for 32 lanes.
   const int fragments = (warp.m + warp.n) * step_k(c) * std::max(a, b) / 64;
   return {.math = 2 * t.m * t.n * t.k / math_rate(c, device) + promotion_cycles(c),
           .shared = (copied + read) / memory.shared_bytes_per_clock,

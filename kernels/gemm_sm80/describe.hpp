@@ -13,7 +13,7 @@ inline constexpr std::string_view family_name = "gemm_sm80";
 /// `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   KernelMetadata kernel = describe_gemm(family_name, c, c, name);
-  if (c.instruction == Instruction::m16n8k16) kernel.cc = 90, kernel.max_cc = 90;
+  if (has_long_f64(c)) kernel.cc = 90, kernel.max_cc = 90;
   const Tile instruction = instruction_shape(c);
   kernel.design.warps = Extent3{c.warps.m, c.warps.n, c.warps.k};
   kernel.design.instruction = Extent3{instruction.m, instruction.n, instruction.k};

@@ -251,16 +251,16 @@ struct Multiply<DType::f64, DType::f64, DType::f64, Math::exact, Instruction::us
   QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) { arch::mma(sum, a, b); }
 };
 
-/// Four reads make the K of one instruction.
-template <>
-struct Multiply<DType::f64, DType::f64, DType::f64, Math::exact, Instruction::m16n8k16> {
+/// f64 by an instruction of 4 `reads` along K.
+template <int reads>
+struct MultiplyLongF64 {
   using StoredA = double;
   using StoredB = double;
   using Sum = arch::AccumulatorF64;
-  static constexpr int parts = 4;
+  static constexpr int parts = reads;
   using Part = arch::FragmentF64;
-  using A = arch::WideFragmentA;
-  using B = arch::WideFragmentB;
+  using A = arch::Vector<double, 2 * parts>;
+  using B = arch::Vector<double, parts>;
 
   QUARRY_DEVICE static A a(const Part (&read)[parts]) {
     A a;
@@ -269,9 +269,23 @@ struct Multiply<DType::f64, DType::f64, DType::f64, Math::exact, Instruction::m1
     return a;
   }
   QUARRY_DEVICE static B b(const Part (&read)[parts], int half) {
-    return {read[0].v[half], read[1].v[half], read[2].v[half], read[3].v[half]};
+    B b;
+    QUARRY_UNROLL
+    for (int i = 0; i < parts; ++i) b.v[i] = read[i].v[half];
+    return b;
   }
-  QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) { arch::mma_k16(sum, a, b); }
+  QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
+    if constexpr (parts == 4)
+      arch::mma_k16(sum, a, b);
+    else
+      arch::mma_k8(sum, a, b);
+  }
+};
+template <>
+struct Multiply<DType::f64, DType::f64, DType::f64, Math::exact, Instruction::m16n8k8> : MultiplyLongF64<2> {
+};
+template <>
+struct Multiply<DType::f64, DType::f64, DType::f64, Math::exact, Instruction::m16n8k16> : MultiplyLongF64<4> {
 };
 
 template <Config config>

@@ -36,7 +36,7 @@ SM80_MATH = ("gemm_sm80_f32_f32_f32_f32_crr_64x64x32_w2x2x1_s3_fast_tf32_a4x4",
              "gemm_sm80_f32_f32_f32_f32_rrr_64x64x32_w2x2x1_s3_fast_bf16_a4x4")
 SM80_F64 = ("gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s3_a2x2",
             "gemm_sm80_f64_f64_f64_f64_rcr_32x32x32_w1x1x2_s4_a1x1",
-            "gemm_sm80_f64_f64_f64_f64_rrr_32x32x32_w1x1x2_s4_m16n8k16_a2x2",
+            "gemm_sm80_f64_f64_f64_f64_rrr_32x32x32_w1x1x2_s4_m16n8k8_a2x2",
             "gemm_sm80_f16_f16_f32_f16_rrr_64x64x64_w2x2x1_s4_m16n8k8_a8x8")
 # Bytes, copied in all ways that they can be.
 SM80_BYTES = ("gemm_sm80_s8_u8_s32_s8_rcr_64x64x64_w2x2x1_s4_a1x1",

@@ -77,6 +77,11 @@ QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b,
   emulator::multiply_f64(sum.v, a.v, b, site);
 }
 
+QUARRY_DEVICE void mma_k8(AccumulatorF64& sum, const FragmentA8F64& a, const FragmentB8F64& b,
+                          const emulator::Site& site = emulator::Site::current()) {
+  emulator::multiply_f64_k8(sum.v, a.v, b.v, site);
+}
+
 QUARRY_DEVICE void mma_k16(AccumulatorF64& sum, const WideFragmentA& a, const WideFragmentB& b,
                            const emulator::Site& site = emulator::Site::current()) {
   emulator::multiply_f64_k16(sum.v, a.v, b.v, site);

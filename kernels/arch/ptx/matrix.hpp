@@ -134,6 +134,15 @@ QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b) {
                : "d"(a.v[1]), "d"(b));
 }
 
+/// The same for a 16 x 8 `a` and an 8 x 8 `b` (m16n8k8): compute capability 9.0 and later.
+QUARRY_DEVICE void mma_k8(AccumulatorF64& sum, const FragmentA8F64& a, const FragmentB8F64& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(sum.v[0]), "+d"(sum.v[1]), "+d"(sum.v[2]), "+d"(sum.v[3])
+      : "d"(a.v[0]), "d"(a.v[1]), "d"(a.v[2]), "d"(a.v[3]), "d"(b.v[0]), "d"(b.v[1]));
+}
+
 /// The same for a 16 x 16 `a` and a 16 x 8 `b` (m16n8k16): compute capability 9.0 and later.
 QUARRY_DEVICE void mma_k16(AccumulatorF64& sum, const WideFragmentA& a, const WideFragmentB& b) {
   asm volatile(

@@ -93,6 +93,7 @@ Words mma_specials(Random& random);
 
 /// The f64 of a thread: of A, of B, and sums.
 inline constexpr std::size_t numbers_f64 = 2 + 1 + 4;
+inline constexpr std::size_t numbers_f64_k8 = 4 + 2 + 4;
 inline constexpr std::size_t numbers_f64_k16 = 8 + 4 + 4;
 
 /// So many f64 of each thread: whole numbers, or numbers between 1 and 2.

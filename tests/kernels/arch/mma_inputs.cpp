@@ -175,8 +175,10 @@ Words mma_bytes(Random& random) {
 }
 
 template Words mma_f64_integers<numbers_f64>(Random&);
+template Words mma_f64_integers<numbers_f64_k8>(Random&);
 template Words mma_f64_integers<numbers_f64_k16>(Random&);
 template Words mma_f64_floats<numbers_f64>(Random&);
+template Words mma_f64_floats<numbers_f64_k8>(Random&);
 template Words mma_f64_floats<numbers_f64_k16>(Random&);
 template Words mma_integers<MmaTypes::f16_f32>(Random&);
 template Words mma_integers<MmaTypes::tf32_f32>(Random&);

@@ -337,6 +337,14 @@ std::vector<Probe> make_probes() {
                    .out_words = mma_warps * 32 * 8,
                    .comparison = whole ? exact_f64 : sum_f64_bound,
                    .grid = mma_blocks});
+    all.push_back({.kernel = "mma_f64_k8",
+                   .inputs = whole ? "integers" : "floats",
+                   .covers = {"mma_k8"},
+                   .make_inputs = whole ? mma_f64_integers<numbers_f64_k8> : mma_f64_floats<numbers_f64_k8>,
+                   .out_words = mma_warps * 32 * 8,
+                   .comparison = whole ? exact_f64 : sum_f64_bound,
+                   .grid = mma_blocks,
+                   .sm90 = true});
     all.push_back({.kernel = "mma_f64_k16",
                    .inputs = whole ? "integers" : "floats",
                    .covers = {"mma_k16"},

@@ -9,6 +9,7 @@
 namespace arch = quarry::arch;
 namespace probes = quarry::probes;
 
+QUARRY_ENTRY(probe_mma_f64_k8, probes::ProbeParams, probes::mma_f64_k8, probes::usual)
 QUARRY_ENTRY(probe_mma_f64_k16, probes::ProbeParams, probes::mma_f64_k16, probes::usual)
 
 QUARRY_ENTRY(probe_f16_weights_of_e4m3, probes::ProbeParams, probes::f16_weights_of_e4m3, probes::usual)

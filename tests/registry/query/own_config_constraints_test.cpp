@@ -24,7 +24,10 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("a multiple of 32 along K", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x16_w2x2x1_s3_a8x8");
   check("1, 2, 4, 8 or 16", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x64_w2x2x1_s3_a32x8");
   check("no matrix instruction", "gemm_sm80_f32_f32_f32_f32_rcr_64x64x32_w2x2x1_s3_a8x8");
-  check("only for f16 and bf16", "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x1_s3_m16n8k8_a2x2");
+  check("only for f16, bf16 and f64", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x64_w2x2x1_s3_m16n8k8_a8x8");
+  check("needs the schedule one_tile",
+        "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x1_s3_m16n8k8_stream_k_a2x2");
+  check("multiple of 8 along K", "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x4_s3_m16n8k8_a2x2");
   check("only for f64", sm80 + "64x64x32_w2x2x1_s3_m16n8k16_a8x8");
   check("multiple of 16 along K", "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x2_s3_m16n8k16_a2x2");
   check("not a multiple of the warps", sm80 + "64x64x32_w3x2x1_s3_a8x8");

@@ -96,15 +96,15 @@ TEST_CASE("a large square runs on tensor cores with large tiles, near the ceilin
   CHECK(flops < 132 * 4096 * h200().clock);  // what wgmma can do at most
 }
 
-TEST_CASE("f64 on Hopper: the wide instruction, by a kernel whose operands fit into registers", "[ranking]") {
-  // 128x128 in eight warps spills 336 bytes a thread, and takes 2.9 times as long as 64x64 at 4096^3 on an
-  // H200.
+TEST_CASE("f64 on Hopper: a long instruction, by a kernel whose operands fit into registers", "[ranking]") {
+  // m16n8k16 takes twice the registers of m16n8k8: 128x128 in eight warps spills with it, and takes 2.9 times
+  // as long as 64x64 at 4096^3 on an H200; with m16n8k8 it is within 2 % of the fastest.
   const CandidateList found = ranked(test::plain_problem(4096, 4096, 4096, DType::f64));
   REQUIRE(found.size() > 10);
   const DesignMetadata& first = found.front().metadata().design;
   INFO(found.front().name());
-  CHECK(first.instruction == Extent3{16, 8, 16});
-  CHECK(first.tile.m * first.tile.n < 128 * 128);
+  CHECK(first.instruction == Extent3{16, 8, 8});
+  CHECK(first.tile.m * first.tile.n / (first.threads / 32) <= 32 * 64);
 }
 
 TEST_CASE("plain FMA stands behind tensor cores", "[ranking]") {

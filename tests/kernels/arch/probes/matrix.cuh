@@ -152,24 +152,36 @@ QUARRY_DEVICE void mma_f64(const ProbeParams& params) {
   for (int half = 0; half < 2; ++half) arch::global_store(out + 2 * half, arch::row_pair(sums, half));
 }
 
-/// f64, longer along K: eight of A, four of B, four sums.
-template <Block block>
-QUARRY_DEVICE void mma_f64_k16(const ProbeParams& params) {
+/// f64, longer along K: twice `steps` of A, `steps` of B, four sums.
+template <Block block, int steps>
+QUARRY_DEVICE void multiply_f64(const ProbeParams& params) {
   const int me = global_thread<block>();
-  const auto* const in = reinterpret_cast<const double*>(params.in) + 16 * me;
+  const auto* const in = reinterpret_cast<const double*>(params.in) + (3 * steps + 4) * me;
   auto* const out = reinterpret_cast<double*>(params.out) + 4 * me;
-  arch::WideFragmentA a;
-  arch::WideFragmentB b;
+  arch::Vector<double, 2 * steps> a;
+  arch::Vector<double, steps> b;
   arch::AccumulatorF64 sums;
   QUARRY_UNROLL
-  for (int i = 0; i < 8; ++i) a.v[i] = arch::global_load<double>(in + i);
+  for (int i = 0; i < 2 * steps; ++i) a.v[i] = arch::global_load<double>(in + i);
   QUARRY_UNROLL
-  for (int i = 0; i < 4; ++i) b.v[i] = arch::global_load<double>(in + 8 + i);
+  for (int i = 0; i < steps; ++i) b.v[i] = arch::global_load<double>(in + 2 * steps + i);
   QUARRY_UNROLL
-  for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<double>(in + 12 + i);
-  arch::mma_k16(sums, a, b);
+  for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<double>(in + 3 * steps + i);
+  if constexpr (steps == 4)
+    arch::mma_k16(sums, a, b);
+  else
+    arch::mma_k8(sums, a, b);
   QUARRY_UNROLL
   for (int half = 0; half < 2; ++half) arch::global_store(out + 2 * half, arch::row_pair(sums, half));
+}
+
+template <Block block>
+QUARRY_DEVICE void mma_f64_k8(const ProbeParams& params) {
+  multiply_f64<block, 2>(params);
+}
+template <Block block>
+QUARRY_DEVICE void mma_f64_k16(const ProbeParams& params) {
+  multiply_f64<block, 4>(params);
 }
 
 /// `in`: four words a thread, the sums in f32, of which the first two are also taken for sums in f16. `out`:
