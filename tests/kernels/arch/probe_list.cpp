@@ -167,6 +167,22 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("erf_f64", {"erf(double)"}, arguments_f64<20>, 128, 256, tanh_bound));
 }
 
+/// The probes of a product of f64 that takes so many numbers of each lane.
+template <std::size_t numbers>
+void add_f64_probes(std::vector<Probe>& all, const char* kernel, const std::vector<std::string>& covers,
+                    bool sm90) {
+  for (const bool whole : {true, false}) {
+    all.push_back({.kernel = kernel,
+                   .inputs = whole ? "integers" : "floats",
+                   .covers = covers,
+                   .make_inputs = whole ? mma_f64_integers<numbers> : mma_f64_floats<numbers>,
+                   .out_words = mma_warps * 32 * 8,
+                   .comparison = whole ? exact_f64 : sum_f64_bound,
+                   .grid = mma_blocks,
+                   .sm90 = sm90});
+  }
+}
+
 /// One probe for each kind of inputs.
 template <MmaTypes types>
 void add_mma_probes(std::vector<Probe>& all, const char* kernel, const char* covers, const Comparison& exact,
@@ -329,31 +345,9 @@ std::vector<Probe> make_probes() {
   add_bytes("mma_s8_u8", "mma<S8x4, U8x4>");
   add_bytes("mma_u8_s8", "mma<U8x4, S8x4>");
   add_bytes("mma_u8_u8", "mma<U8x4, U8x4>");
-  for (const bool whole : {true, false}) {
-    all.push_back({.kernel = "mma_f64",
-                   .inputs = whole ? "integers" : "floats",
-                   .covers = {"mma", "row_pair(AccumulatorF64)"},
-                   .make_inputs = whole ? mma_f64_integers<numbers_f64> : mma_f64_floats<numbers_f64>,
-                   .out_words = mma_warps * 32 * 8,
-                   .comparison = whole ? exact_f64 : sum_f64_bound,
-                   .grid = mma_blocks});
-    all.push_back({.kernel = "mma_f64_k8",
-                   .inputs = whole ? "integers" : "floats",
-                   .covers = {"mma_k8"},
-                   .make_inputs = whole ? mma_f64_integers<numbers_f64_k8> : mma_f64_floats<numbers_f64_k8>,
-                   .out_words = mma_warps * 32 * 8,
-                   .comparison = whole ? exact_f64 : sum_f64_bound,
-                   .grid = mma_blocks,
-                   .sm90 = true});
-    all.push_back({.kernel = "mma_f64_k16",
-                   .inputs = whole ? "integers" : "floats",
-                   .covers = {"mma_k16"},
-                   .make_inputs = whole ? mma_f64_integers<numbers_f64_k16> : mma_f64_floats<numbers_f64_k16>,
-                   .out_words = mma_warps * 32 * 8,
-                   .comparison = whole ? exact_f64 : sum_f64_bound,
-                   .grid = mma_blocks,
-                   .sm90 = true});
-  }
+  add_f64_probes<numbers_f64>(all, "mma_f64", {"mma", "row_pair(AccumulatorF64)"}, false);
+  add_f64_probes<numbers_f64_k8>(all, "mma_f64_k8", {"mma_k8"}, true);
+  add_f64_probes<numbers_f64_k16>(all, "mma_f64_k16", {"mma_k16"}, true);
   add_number_probes(all);
   add_weight_probes(all);
   add_warpgroup_probes(all);
