@@ -21,6 +21,8 @@ struct Config {
   /// Stages of shared memory. Two: operands pass through registers. More: words of them are copied
   /// asynchronously, and fragments are read a step ahead (pipeline.cuh).
   int stages = 2;
+  /// Elements that one such copy moves of operands that lie along M or N: 1, or 4, which are aligned so.
+  int vector = 1;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -42,10 +44,36 @@ constexpr bool has_zeros(const Config& c) { return c.scales == ScaleSupport::zer
 /// Threads of a block.
 constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.tile.n / c.thread_n); }
 
-/// Threads of a warp along M and N where operands are copied asynchronously: what they read of either operand
-/// at once is at most a line of shared memory.
-inline constexpr int warp_rows = 4;
-inline constexpr int warp_columns = 8;
+/// Threads of a warp along M and N where operands are copied asynchronously: 4 x 8, or as many of a tile's
+/// few rows or columns as there are. What they read of either operand at once is at most a few lines of
+/// shared memory.
+constexpr int warp_rows(const Config& c) {
+  const int rows = c.tile.m / c.thread_m;
+  const int columns = c.tile.n / c.thread_n;
+  return columns < 8 ? 32 / columns : rows < 4 ? rows : 4;
+}
+constexpr int warp_columns(const Config& c) { return 32 / warp_rows(c); }
+
+/// Elements that one copy moves of an operand: fours where these lie along M or N, and there are as many for
+/// each thread. @param along_extent whether the operand lies along M or N; extent: the tile's
+constexpr int copied_elements(const Config& c, bool along_extent, int extent) {
+  if (c.vector == 1 || !along_extent || extent % c.vector != 0) return 1;
+  const int vectors = extent / c.vector;
+  return threads(c) % vectors == 0 && c.tile.k % (threads(c) / vectors) == 0 ? c.vector : 1;
+}
+constexpr Alignment alignment(const Config& c) {
+  return {copied_elements(c, !has_contiguous_rows(c.layouts.a), c.tile.m),
+          copied_elements(c, has_contiguous_rows(c.layouts.b), c.tile.n)};
+}
+
+/// Whether neighbours of B are in one another's places in shared memory (multiply_fragment).
+constexpr bool swaps_neighbours(const Config& c) { return is_pipelined(c) && alignment(c).b == 1; }
+
+/// Words of an operand's tile that each thread copies there, where it copies words. @param extent the tile's
+/// along M or N
+constexpr int words_copied(const Config& c, int extent) { return extent * c.tile.k / threads(c); }
+/// Each of them has a bit (WordSource).
+inline constexpr int most_words_copied = 32;
 
 /// Neighbours along K of one line of an operand that lie in one item of shared memory, and that one
 /// instruction multiplies: four bytes share a word, other types have an item to themselves.
@@ -97,13 +125,10 @@ constexpr int shared_memory_bytes(const Config& c) {
 /// row_interleaved32 one is its transpose, column_interleaved32.
 constexpr Config entry(const Config& c) {
   if (has_contiguous_rows(c.layouts.out)) return c;
-  return {exchanged(c.types),
-          exchanged(c.layouts),
-          exchanged(c.tile),
-          c.thread_n,
-          c.thread_m,
-          c.scales,
-          c.stages};
+  return {exchanged(c.types), exchanged(c.layouts),
+          exchanged(c.tile),  c.thread_n,
+          c.thread_m,         c.scales,
+          c.stages,           c.vector};
 }
 
 }  // namespace quarry::gemm_simt

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gemm_simt/pipeline_cost.hpp"
+
 namespace quarry::gemm_simt {
 namespace {
 
@@ -13,12 +15,6 @@ constexpr double fma_share = 0.7;
 constexpr int copy_clocks = 8;
 /// Clocks that a step of a K tile waits for its fragments.
 constexpr int step_latency = 30;
-/// The same three where operands are copied asynchronously, of which a K tile waits for its barrier alone.
-/// The share is relative: calibration multiplies the time by a factor that was fitted to the others. With it,
-/// 4096x4096x4096 of f32 is predicted as it was measured on an H200, 2,700 us.
-constexpr double pipelined_fma_share = 1.3;
-constexpr int word_copy_clocks = 2;
-constexpr int barrier_latency = 30;
 /// Registers of a thread beside sums and fragments.
 constexpr int other_registers = 40;
 
@@ -31,27 +27,29 @@ double operations_per_clock(const Config& c, const DeviceModel& device) {
 }  // namespace
 
 GemmTraits traits(const Config& c) {
-  GemmTraits kernel = {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
-                       c.types.out, threads(c), shared_memory_bytes(c)};
+  const Alignment aligned = alignment(c);
+  const Alignment needed = {aligned.a > 1 ? aligned.a : 0, aligned.b > 1 ? aligned.b : 0};  // 0: any strides
+  GemmTraits kernel = {
+      c.tile, c.layouts, needed, c.types.accumulator, c.types.out, threads(c), shared_memory_bytes(c)};
   kernel.scales = c.scales;
   kernel.cuts_in_parallel = has_partials(c);
   return kernel;
 }
 
 BlockCost block_cost(const Config& c, const DeviceModel& device) {
+  if (is_pipelined(c)) return pipeline_cost(c, device);
   const Tile& t = c.tile;
   const int words = compute_bytes(c) / 4;
   const double rate = operations_per_clock(c, device);
   const int copied = t.k * (t.m * bits_of(c.types.a) + t.n * bits_of(c.types.b)) / 8;
   const int read = threads(c) * (c.thread_m + c.thread_n) * k_steps(c) * words;
   const int written = k_steps(c) * (t.m + t.n) * words;
-  const bool pipelined = is_pipelined(c);
-  const double issue = t.k * (t.m + t.n) / 32 * (pipelined ? word_copy_clocks : copy_clocks);
+  const double issue = t.k * (t.m + t.n) / 32 * copy_clocks;
   const MemoryRates& memory = device.rates.memory;
-  return {.math = 2 * t.m * t.n * t.k / ((pipelined ? pipelined_fma_share : fma_share) * rate),
+  return {.math = 2 * t.m * t.n * t.k / (fma_share * rate),
           .shared = (read + written) * 4.0 / memory.shared_bytes_per_clock,
           .copy = std::max(copied * memory.thread_copies.clocks_per_byte, issue),
-          .latency = pipelined ? barrier_latency : memory.thread_copies.latency + step_latency * k_steps(c),
+          .latency = memory.thread_copies.latency + step_latency * k_steps(c),
           .registers = (c.thread_m * c.thread_n + c.thread_m + c.thread_n) * words + other_registers,
           .factors = device.rates.calibration.simt};
 }

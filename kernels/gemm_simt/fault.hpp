@@ -63,18 +63,44 @@ inline bool has_even_rounds(int extent, int k, bool k_contiguous, int threads) {
   return extent / 2 % threads == 0;
 }
 
+/// Whether threads are whole warps, as thread_place has them.
+inline bool has_whole_warps(const Config& c) {
+  return warp_rows(c) * warp_columns(c) == 32 && c.tile.m / c.thread_m % warp_rows(c) == 0 &&
+         c.tile.n / c.thread_n % warp_columns(c) == 0;
+}
+
+/// Whether a thread's words of B are all the first or all the second of two neighbours, which are swapped.
+inline bool keeps_neighbours(const Config& c) {
+  return !swaps_neighbours(c) || has_contiguous_rows(c.layouts.b) || threads(c) / c.tile.k % 2 == 0;
+}
+
+/// Whether WordSource can copy an operand's tile, or need not.
+inline bool shares_words(const Config& c, int extent, bool k_contiguous, int copied) {
+  return copied > 1 || (has_even_rounds(extent, c.tile.k, k_contiguous, threads(c)) &&
+                        words_copied(c, extent) <= most_words_copied);
+}
+
+/// @param c the config whose device code a row runs (entry)
 inline std::string pipeline_fault(const Config& c) {
   if (c.stages < 2) return "one stage is read while another is filled";
-  if (!is_pipelined(c)) return "";
+  if (c.vector != 1 && c.vector != 4) return "a copy moves one element or four";
+  if (!is_pipelined(c))
+    return c.vector == 1 ? "" : "two stages are filled through registers, one element at a time";
   if (c.types != Types{DType::f32, DType::f32, DType::f32, DType::f32})
     return "operands that are copied asynchronously are f32, like sums and output";
   if (c.scales != ScaleSupport::none) return "operands that have scales pass through registers: two stages";
-  if (c.tile.k % 2 != 0) return "the tile must be even along K: fragments are read a step ahead, in two sets";
-  if (c.tile.m / c.thread_m % warp_rows != 0 || c.tile.n / c.thread_n % warp_columns != 0)
-    return "threads are not whole warps of 4 x 8";
-  const bool even = has_even_rounds(c.tile.m, c.tile.k, has_contiguous_rows(c.layouts.a), threads(c)) &&
-                    has_even_rounds(c.tile.n, c.tile.k, !has_contiguous_rows(c.layouts.b), threads(c));
-  return even ? "" : "threads do not share the tile's words evenly";
+  if (c.tile.k % 2 != 0 || c.tile.k < 4)
+    return "the tile must be even along K, and 4 at least: fragments are read a step ahead, in two sets";
+  if (c.thread_n % 2 != 0) return "a thread must have an even number of columns: neighbours are swapped";
+  if (!has_whole_warps(c))
+    return "threads are not whole warps of 4 x 8, or of all of a tile's few rows or columns";
+  const Alignment copied = alignment(c);
+  if (c.vector > 1 && copied == Alignment{1, 1})
+    return "no operand lies along M or N in as many vectors for each thread";
+  if (!shares_words(c, c.tile.m, has_contiguous_rows(c.layouts.a), copied.a) ||
+      !shares_words(c, c.tile.n, !has_contiguous_rows(c.layouts.b), copied.b) || !keeps_neighbours(c))
+    return "threads do not share the tile's words evenly, or have more than 32 of an operand each";
+  return "";
 }
 
 /// What families say that address elements by whole bytes.
@@ -98,7 +124,7 @@ inline std::string fault(const Config& c) {
   if (threads(c) > 1024) return "more than 1024 threads";
   if (threads(c) % 32 != 0) return "threads are not whole warps";
   if (c.thread_m * c.thread_n > 128) return "more than 128 accumulators a thread";
-  if (std::string wrong = pipeline_fault(c); !wrong.empty()) return wrong;
+  if (std::string wrong = pipeline_fault(entry(c)); !wrong.empty()) return wrong;
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
   // Both are unrolled: beyond these numbers, compilers take minutes.
   if (c.thread_m * c.thread_n * k_steps(c) > 2048) {

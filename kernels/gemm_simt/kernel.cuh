@@ -16,6 +16,7 @@
 #include "gemm_simt/multiply.cuh"
 #include "gemm_simt/operand_loader.cuh"
 #include "gemm_simt/pipeline.cuh"
+#include "gemm_simt/vector_source.cuh"
 #include "gemm_simt/word_source.cuh"
 #include "gemm_simt/zeros.cuh"
 
@@ -134,6 +135,15 @@ QUARRY_DEVICE void mainloop(SourceA source_a, SourceB source_b, int k_tiles, int
   }
 }
 
+/// The order in which sums leave one by one. The assembler puts sums and numbers of B into different banks of
+/// registers where it can: with 8 x 8 outputs a thread from left to right, with 16 x 8 only in this order (of
+/// 1,024 products of 256x128x8, 212 read two numbers from one bank, from left to right 956).
+template <Config config>
+constexpr int leaving(int number) {
+  constexpr int columns = config.thread_n;
+  return turns_back(config) || columns % 5 == 0 ? number : number * 5 % columns;
+}
+
 /// Puts one pass of sums into shared memory: one row of each thread.
 template <Config config, class C, class Staged>
 QUARRY_DEVICE void stage_sums(const ThreadSums<C, config.thread_m, config.thread_n>& sums, int thread_row,
@@ -142,12 +152,20 @@ QUARRY_DEVICE void stage_sums(const ThreadSums<C, config.thread_m, config.thread
   QUARRY_UNROLL
   for (int i = 0; i < config.thread_m; ++i) {
     if (i != pass) continue;
-    QUARRY_UNROLL
-    for (int j = 0; j < config.thread_n; j += S::width_n) {
-      arch::Vector<C, S::width_n> neighbours;
+    if constexpr (is_pipelined(config) && !swaps_neighbours(config)) {
       QUARRY_UNROLL
-      for (int v = 0; v < S::width_n; ++v) neighbours.v[v] = sums.of[i][j + v];
-      arch::shared_store(staged.at(thread_row, column_of<config>(thread_column, j)), neighbours);
+      for (int number = 0; number < config.thread_n; ++number) {
+        const int j = leaving<config>(number);
+        arch::shared_store(staged.at(thread_row, column_of<config>(thread_column, j)), sums.of[i][j]);
+      }
+    } else {
+      QUARRY_UNROLL
+      for (int j = 0; j < config.thread_n; j += S::width_n) {
+        arch::Vector<C, S::width_n> neighbours;
+        QUARRY_UNROLL
+        for (int v = 0; v < S::width_n; ++v) neighbours.v[v] = sums.of[i][j + v];
+        arch::shared_store(staged.at(thread_row, column_of<config>(thread_column, j)), neighbours);
+      }
     }
   }
 }
@@ -281,13 +299,36 @@ template <Config config>
 QUARRY_DEVICE ThreadPlace thread_place() {
   constexpr int threads_n = Shape<config>::threads_n;
   if constexpr (is_pipelined(config)) {
-    constexpr int warps_n = threads_n / warp_columns;
+    constexpr int rows = warp_rows(config);
+    constexpr int columns = warp_columns(config);
+    constexpr int warps_n = threads_n / columns;
     const int warp = arch::warp_index();
     const int lane = arch::lane_index();
-    return {warp / warps_n * warp_rows + lane / warp_columns,
-            warp % warps_n * warp_columns + lane % warp_columns};
+    return {warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
   } else {
     return {arch::thread_index() / threads_n, arch::thread_index() % threads_n};
+  }
+}
+
+/// What copies an operand asynchronously: vectors where the config says so, else words.
+template <Config config>
+QUARRY_DEVICE auto source_of_a(const OperandPart& a, int k_left) {
+  constexpr int threads = Shape<config>::threads;
+  if constexpr (alignment(config).a > 1) {
+    return VectorSource<config.tile.m, config.tile.k, threads, false>(a, k_left);
+  } else {
+    constexpr bool k_contiguous = walk_a(config.layouts.a).k_contiguous;
+    return WordSource<config.tile.m, config.tile.k, threads, k_contiguous, false, false>(a, k_left);
+  }
+}
+template <Config config, bool gated>
+QUARRY_DEVICE auto source_of_b(const OperandPart& b, int k_left) {
+  constexpr int threads = Shape<config>::threads;
+  if constexpr (alignment(config).b > 1) {
+    return VectorSource<config.tile.n, config.tile.k, threads, gated>(b, k_left);
+  } else {
+    constexpr bool k_contiguous = walk_b(config.layouts.b).k_contiguous;
+    return WordSource<config.tile.n, config.tile.k, threads, k_contiguous, true, gated>(b, k_left);
   }
 }
 
@@ -298,12 +339,8 @@ QUARRY_DEVICE void add_products(const OperandPart& a, const OperandPart& b, int 
                                 const ThreadPlace& place, Sums<config>& sums) {
   using S = Shape<config>;
   if constexpr (is_pipelined(config)) {
-    constexpr int k = config.tile.k;
-    using SourceA =
-        WordSource<config.tile.m, k, S::threads, walk_a(config.layouts.a).k_contiguous, false, false>;
-    using SourceB =
-        WordSource<config.tile.n, k, S::threads, walk_b(config.layouts.b).k_contiguous, true, gated>;
-    pipeline<config, S>(SourceA(a, k_left), SourceB(b, k_left), a.k_tiles, place.row, place.column, sums);
+    pipeline<config, S>(source_of_a<config>(a, k_left), source_of_b<config, gated>(b, k_left), a.k_tiles,
+                        place.row, place.column, sums);
   } else if constexpr (gated) {
     mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), a.k_tiles,
                      place.row, place.column, sums, [](int) {});

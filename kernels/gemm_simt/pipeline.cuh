@@ -33,16 +33,18 @@ QUARRY_DEVICE void read_fragment(Fragment& fragment, arch::SharedAddress line_a,
 /// Adds a step's products. A multiplication reads three registers: a sum, a number of B, and a number of A,
 /// which is kept from the multiplication before. The first two come from different banks where one register
 /// is even and the other one odd. Sums lie in the order in which they are stored, and numbers of B in the
-/// same order, except that two neighbours are swapped.
+/// same order, except that two neighbours are swapped, where words of B are copied. Where vectors are, sums
+/// leave one by one (stage_sums), and the assembler finds banks for them.
 template <Config config, class S, class Fragment, class Sums>
 QUARRY_DEVICE void multiply_fragment(const Fragment& fragment, Sums& sums) {
+  constexpr int swap = swaps_neighbours(config) ? 1 : 0;
   QUARRY_UNROLL
   for (int i = 0; i < config.thread_m; ++i) {
     QUARRY_UNROLL
     for (int number = 0; number < config.thread_n; ++number) {
       const int j = turns_back(config) && i % 2 != 0 ? config.thread_n - 1 - number : number;
       sums.of[i][j] = arch::fma(fragment.a[i / S::width_m].v[i % S::width_m],
-                                fragment.b[j / S::width_n].v[(j % S::width_n) ^ 1], sums.of[i][j]);
+                                fragment.b[j / S::width_n].v[(j % S::width_n) ^ swap], sums.of[i][j]);
     }
   }
 }

@@ -1,5 +1,5 @@
-/// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. These kernels take any alignment,
-/// so their names do not speak of it.
+/// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. These kernels take any alignment
+/// but those that copy vectors, so names do not speak of it.
 #include "gemm_simt/describe.hpp"
 #include "gemm_simt/fault.hpp"
 #include "settings.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto settings = gemm_settings<Config>(
     {pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
-     setting<&Config::stages>("stages", "s", 2),
+     setting<&Config::stages>("stages", "s", 2), setting<&Config::vector>("vector", "v", 1),
      word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales, ScaleSupport::group_scales,
                   ScaleSupport::zero_points>("scales", ScaleSupport::none)});
 

@@ -71,7 +71,7 @@ class WordSource {
   static constexpr int steps_of_wrap = rounds_along_k || k_contiguous ? k : 1;
   static constexpr int round_extent = k_contiguous ? threads / k : threads;
   static_assert(rounds * threads == extent * k);
-  static_assert(rounds < 32, "a round has a bit");
+  static_assert(rounds <= most_words_copied, "a round has a bit");
   static_assert(!swapped || round_extent % 2 == 0, "a thread's words are all the first or the second of two");
 
   /// Where a word lies in the tile.
@@ -116,7 +116,11 @@ class WordSource {
       static_assert(1 << shift == k_step);
       const int steps = ((k_left - 1) >> shift) + 1;
       const int count = steps < 0 ? 0 : steps < k / k_step ? steps : k / k_step;
-      return (1U << count * rounds_of_step) - 1;
+      if constexpr (rounds == 32) {  // a shift by 32 is undefined
+        return count == 0 ? 0 : ~0U >> (32 - count * rounds_of_step);
+      } else {
+        return (1U << count * rounds_of_step) - 1;
+      }
     }
   }
 

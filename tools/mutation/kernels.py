@@ -70,6 +70,9 @@ SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f6
 SIMT_STAGES = ("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4", "gemm_simt_f32_f32_f32_f32_crr_64x64x16_t8x4_s4",
                "gemm_simt_f32_f32_f32_f32_ccr_256x128x8_t16x8_s4",
                "gemm_simt_f32_f32_f32_f32_crr_256x32x8_t16x4_s4")
+# In vectors of four: both operands, B beside words of A, A beside words of B.
+SIMT_VECTORS = ("gemm_simt_f32_f32_f32_f32_crr_64x128x8_t8x8_s4_v4", "gemm_simt_f32_f32_f32_f32_rrr_128x128x8_t8x8_s4_v4",
+                "gemm_simt_f32_f32_f32_f32_ccr_128x16x16_t8x2_s4_v4")
 # Scales of operands.
 SIMT_SCALES = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4_block_scales", "gemm_simt_s8_s8_s32_f32_crr_64x64x64_t4x4_block_scales")
 
@@ -230,6 +233,7 @@ STAGES = [
     Stage(STREAM, SM80_STREAM),
     Stage(SM80_SOURCES, SM80_FIRST),
     Stage(r"kernels/gemm_simt/(pipeline|word_source|kernel)\.cuh", SIMT_STAGES),
+    Stage(r"kernels/gemm_simt/(pipeline|vector_source|kernel)\.cuh", SIMT_VECTORS),
     Stage(r"kernels/gemm_simt/.*", SIMT),
     Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT, ("9x40x1120", "--b-scale", "1x128")),  # K ends within a piece, and some warps have none
     Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT),

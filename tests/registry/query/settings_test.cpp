@@ -68,7 +68,8 @@ std::vector<std::string> leaves_of(std::string_view literal) {
 
 /// The settings of each family in the order of its config's members.
 const std::map<std::string_view, std::vector<std::string_view>> member_order = {
-    {"gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales", "stages"}},
+    {"gemm_simt",
+     {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales", "stages", "vector"}},
     {"gemm_sm80",
      {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment", "math",
       "instruction", "epilogue", "schedule", "scales"}},
@@ -282,8 +283,53 @@ TEST_CASE("gemm_simt says which configs cannot have several stages", "[settings]
         std::string::npos);
   CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x7_t8x8_s4").find("even along K") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_16x64x16_t8x4_s4").find("4 x 8") != std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_128x128x2_t8x8_s4").find("4 at least") != std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_64x160x8_t8x5_s4").find("even number of columns") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_16x64x16_t8x4_s4") == "");
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_24x256x8_t8x4_s4").find("4 x 8") != std::string::npos);
   CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_96x64x8_t8x8_s4").find("evenly") != std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_32x32x64_t4x4_s4").find("evenly") != std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_16x256x32_t8x8_s4").find("more than 32") !=
+        std::string::npos);
+}
+
+TEST_CASE("gemm_simt copies vectors of operands that lie along M or N", "[settings]") {
+  const ConfigSpace& space = simt_space();
+  const auto fault_of = [&](std::string_view name) {
+    const Result<SettingValues> values = parse_config_name(space, name);
+    REQUIRE(values);
+    return kernel_fault(space, *values);
+  };
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_crr_128x128x8_t8x8_s4_v2").find("one element or four") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_crr_128x128x8_t8x8_v4").find("one element at a time") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4_v4").find("no operand lies") !=
+        std::string::npos);
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcc_128x128x8_t8x8_s4_v4").find("no operand lies") !=
+        std::string::npos);
+  // 64 threads would have half a vector each of A's 16 rows.
+  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_ccr_16x128x8_t8x4_s4_v4").find("no operand lies") !=
+        std::string::npos);
+
+  struct Aligned {
+    std::string_view name;
+    int a;
+    int b;
+  };
+  for (const Aligned& expected : {Aligned{"crr_128x128x8_t8x8_s4_v4", 4, 4},
+                                  {"rrr_128x128x8_t8x8_s4_v4", 1, 4},
+                                  {"ccr_128x128x8_t8x8_s4_v4", 4, 1},
+                                  {"crr_16x128x8_t8x4_s4_v4", 1, 4},
+                                  {"crc_128x16x8_t4x8_s4_v4", 4, 1},
+                                  {"crr_128x128x8_t8x8_s4", 1, 1}}) {
+    INFO(expected.name);
+    const Result<Kernel> kernel = make_kernel("gemm_simt_f32_f32_f32_f32_" + std::string(expected.name));
+    REQUIRE(kernel);
+    CHECK(kernel->metadata().operands.a.alignment == expected.a);
+    CHECK(kernel->metadata().operands.b.alignment == expected.b);
+  }
 }
 
 TEST_CASE("a kernel's own config has the values of its name", "[settings]") {
