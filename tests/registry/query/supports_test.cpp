@@ -44,6 +44,7 @@ bool lines_can_be_copied(const Matrix& x, const OperandMetadata& wanted, bool li
   const std::int64_t line = row ? x.columns : x.rows;
   const std::int64_t lines = row ? x.rows : x.columns;
   const std::int64_t leading = row ? x.row_stride : x.column_stride;
+  if (design.math_unit == MathUnit::simt) return true;
   if (design.copy_engine == CopyEngine::tma) return k == 0 || lines <= 1 || leading > 0;
   if (design.copy_engine == CopyEngine::cp_async) return true;
   return lines_along_k || wanted.alignment == 1 || k <= design.tile.k || leading >= line;
@@ -118,9 +119,13 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
   const Extent3& tile = kernel.design.tile;
   if (kernel.epilogue.fast_clamp && k > 256) return false;
   // Operands that the kernel cannot copy as they lie are reordered first.
-  if (kernel.design.math_unit == MathUnit::tensor_core && !kernel.design.reorders) {
-    if (!copies_well(args.a, o.a, o.a.layout == Layout::row, k, kernel.design)) return false;
-    if (!copies_well(args.b, o.b, o.b.layout == Layout::column, k, kernel.design)) return false;
+  if (!kernel.design.reorders) {
+    const auto copies = [&](const TensorView& view, const OperandMetadata& wanted, bool lines_along_k) {
+      const bool any_strides = kernel.design.math_unit == MathUnit::simt && wanted.alignment == 1;
+      return any_strides || copies_well(view, wanted, lines_along_k, k, kernel.design);
+    };
+    if (!copies(args.a, o.a, o.a.layout == Layout::row)) return false;
+    if (!copies(args.b, o.b, o.b.layout == Layout::column)) return false;
   }
   if (kernel.design.reorders && !needs_reorder(kernel, args)) return false;
   const std::int64_t slices = args.controls.split_k_slices.value_or(1);
