@@ -1,5 +1,5 @@
-/// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. These kernels take any alignment
-/// but those that copy vectors, so names do not speak of it.
+/// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. Names do not speak of alignment:
+/// kernels take any, except those that copy vectors, which their names say (v4).
 #include "gemm_simt/describe.hpp"
 #include "gemm_simt/fault.hpp"
 #include "settings.hpp"

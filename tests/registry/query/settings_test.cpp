@@ -243,6 +243,13 @@ const ConfigSpace& simt_space() {
   std::abort();
 }
 
+/// Why there can be no such kernel of gemm_simt, "" where there can.
+std::string simt_fault(std::string_view name) {
+  const Result<SettingValues> values = parse_config_name(simt_space(), name);
+  REQUIRE(values);
+  return kernel_fault(simt_space(), *values);
+}
+
 }  // namespace
 
 TEST_CASE("a number that is unsaid is left out of a name, and read back", "[settings]") {
@@ -269,48 +276,37 @@ TEST_CASE("a number that is unsaid is left out of a name, and read back", "[sett
 }
 
 TEST_CASE("gemm_simt says which configs cannot have several stages", "[settings]") {
-  const ConfigSpace& space = simt_space();
-  const auto fault_of = [&](std::string_view name) {
-    const Result<SettingValues> values = parse_config_name(space, name);
-    REQUIRE(values);
-    return kernel_fault(space, *values);
-  };
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s3") == "");
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s1").find("one stage") == 0);
-  CHECK(fault_of("gemm_simt_f16_f16_f32_f16_rcr_128x128x8_t8x8_s4").find("copied asynchronously are f32") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s3") == "");
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s1").find("one stage") == 0);
+  CHECK(simt_fault("gemm_simt_f16_f16_f32_f16_rcr_128x128x8_t8x8_s4").find("copied asynchronously are f32") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4_block_scales").find("two stages") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4_block_scales").find("two stages") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x7_t8x8_s4").find("even along K") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_128x128x7_t8x8_s4").find("even along K") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_128x128x2_t8x8_s4").find("4 at least") != std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_64x160x8_t8x5_s4").find("even number of columns") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rrr_128x128x2_t8x8_s4").find("4 at least") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_16x64x16_t8x4_s4") == "");
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_24x256x8_t8x4_s4").find("4 x 8") != std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_96x64x8_t8x8_s4").find("evenly") != std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_32x32x64_t4x4_s4").find("evenly") != std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rrr_16x256x32_t8x8_s4").find("more than 32") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_64x160x8_t8x5_s4").find("even number of columns") !=
+        std::string::npos);
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_16x64x16_t8x4_s4") == "");
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_24x256x8_t8x4_s4").find("4 x 8") != std::string::npos);
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rrr_96x64x8_t8x8_s4").find("evenly") != std::string::npos);
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_32x32x64_t4x4_s4").find("evenly") != std::string::npos);
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rrr_16x256x32_t8x8_s4").find("more than 32") !=
         std::string::npos);
 }
 
 TEST_CASE("gemm_simt copies vectors of operands that lie along M or N", "[settings]") {
-  const ConfigSpace& space = simt_space();
-  const auto fault_of = [&](std::string_view name) {
-    const Result<SettingValues> values = parse_config_name(space, name);
-    REQUIRE(values);
-    return kernel_fault(space, *values);
-  };
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_crr_128x128x8_t8x8_s4_v2").find("one element or four") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_crr_128x128x8_t8x8_s4_v2").find("one element or four") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_crr_128x128x8_t8x8_v4").find("one element at a time") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_crr_128x128x8_t8x8_v4").find("one element at a time") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4_v4").find("no operand lies") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8_s4_v4").find("no operand lies") !=
         std::string::npos);
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_rcc_128x128x8_t8x8_s4_v4").find("no operand lies") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_rcc_128x128x8_t8x8_s4_v4").find("no operand lies") !=
         std::string::npos);
   // 64 threads would have half a vector each of A's 16 rows.
-  CHECK(fault_of("gemm_simt_f32_f32_f32_f32_ccr_16x128x8_t8x4_s4_v4").find("no operand lies") !=
+  CHECK(simt_fault("gemm_simt_f32_f32_f32_f32_ccr_16x128x8_t8x4_s4_v4").find("no operand lies") !=
         std::string::npos);
 
   struct Aligned {
