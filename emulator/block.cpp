@@ -35,7 +35,7 @@ bool Block::begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned
   registers_.begin(count);
   warps_.resize((count + 31) / 32);
   runnable_warps_ = warps_.size();
-  laggard_ = -1;
+  laggards_ = {};
   for (std::size_t w = 0; w < warps_.size(); ++w) {
     Warp& warp = warps_[w];
     const unsigned lanes = std::min(32U, count - static_cast<unsigned>(w) * 32);
@@ -102,13 +102,19 @@ void Block::end_in_warpgroup(Thread& thread) {
   fail(thread, [&] { return std::move(fault); });
 }
 
+std::size_t Block::prompt_warps() const {
+  std::size_t count = 0;
+  for (std::size_t w = 0; w < warps_.size(); ++w) count += prompt_lanes(w) != 0 ? 1 : 0;
+  return count;
+}
+
 std::size_t Block::next_warp() {
-  const auto laggard = static_cast<std::size_t>(laggard_);
-  if (prompt_warps() == 0) return laggard;
-  unsigned skip = dice_.below(static_cast<unsigned>(prompt_warps()));
+  const std::size_t prompt = prompt_warps();
+  unsigned skip = dice_.below(static_cast<unsigned>(prompt > 0 ? prompt : runnable_warps_));
   std::size_t w = 0;
   for (;; ++w) {
-    if (warps_[w].runnable != 0 && w != laggard && skip-- == 0) return w;
+    const unsigned lanes = prompt > 0 ? prompt_lanes(w) : warps_[w].runnable;
+    if (lanes != 0 && skip-- == 0) return w;
   }
 }
 
@@ -116,10 +122,11 @@ void Block::step() {
   // A random warp of those that can run; its lanes from a random one on.
   const std::size_t w = next_warp();
   Warp& warp = warps_[w];
+  const bool only_prompt = prompt_lanes(w) != 0;
   const unsigned first = dice_.below(32);
   for (unsigned i = 0; i < 32 && fault_.empty(); ++i) {
     const unsigned lane = (first + i) % 32;
-    if ((warp.runnable >> lane & 1) == 0) continue;
+    if (((only_prompt ? prompt_lanes(w) : warp.runnable) >> lane & 1) == 0) continue;
     current = &threads_[w * 32 + lane];
     current->fiber.resume();
   }

@@ -170,6 +170,12 @@ struct LaunchState {
   std::uint64_t progress = 0;
 };
 
+/// Who lags behind: lanes of a warp; at first none.
+struct Laggards {
+  int warp = 0;
+  unsigned lanes = 0;
+};
+
 /// A block in flight. Made once and used for many blocks, one after another.
 class Block {
  public:
@@ -181,15 +187,15 @@ class Block {
   /// threads' stacks.
   bool begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned rank);
 
-  /// Lets some threads run until they wait, of the warp that lags behind only if no other one can run.
+  /// Lets some threads run until they wait, those that lag behind only if no other one can run.
   /// @pre can_run()
   void step();
-  /// From now on a warp lags behind, or none (-1): it runs when nothing else can.
-  void lag(int warp) { laggard_ = warp; }
+  /// From now on these lag behind: they run when nothing else can.
+  void lag(Laggards laggards) { laggards_ = laggards; }
 
   bool can_run() const { return runnable_warps_ > 0 && fault_.empty(); }
-  /// The same without the warp that lags behind.
-  bool can_run_promptly() const { return prompt_warps() > 0 && fault_.empty(); }
+  /// The same without the lanes that lag behind.
+  bool can_run_promptly() const { return runnable_warps_ > 0 && prompt_warps() > 0 && fault_.empty(); }
   std::size_t warp_count() const { return warps_.size(); }
   bool ended() const { return ended_threads_ == threads_.size(); }
   const std::string& fault() const { return fault_; }
@@ -213,10 +219,12 @@ class Block {
   Counters& count() { return counters_; }
   Dice& dice() { return dice_; }
   Warp& warp_of(const Thread& thread) { return warps_[thread.index / 32]; }
-  bool laggard_can_run() const {
-    return laggard_ >= 0 && warps_[static_cast<std::size_t>(laggard_)].runnable != 0;
+  /// Lanes of a warp that can run and do not lag behind.
+  unsigned prompt_lanes(std::size_t warp) const {
+    const bool lags = laggards_.warp == static_cast<int>(warp);
+    return warps_[warp].runnable & (lags ? ~laggards_.lanes : ~0U);
   }
-  std::size_t prompt_warps() const { return runnable_warps_ - (laggard_can_run() ? 1 : 0); }
+  std::size_t prompt_warps() const;
   std::size_t next_warp();
   /// Ends the block: `text()` is what went wrong. Does not return to the thread, so that nothing which owns
   /// memory may live where this is called: the text is made within.
@@ -271,7 +279,7 @@ class Block {
   std::deque<Thread> threads_;
   std::vector<Warp> warps_;
   std::size_t runnable_warps_ = 0;
-  int laggard_ = -1;
+  Laggards laggards_;
   std::size_t ended_threads_ = 0;
   unsigned at_block_barrier_ = 0;
   std::array<NamedBarrier, 16> named_;

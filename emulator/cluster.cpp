@@ -21,7 +21,7 @@ bool Cluster::begin(LaunchState& state, unsigned index) {
   index_ = index;
   landings_.clear();
   dice_ = Dice(state.options.seed * 0x100000001b3U + index + 0x9e3779b9U);
-  steps_to_laggard_ = 0;
+  steps_to_laggards_ = 0;
   turn_ = arrived_ = 0;
   steps_.assign(size, std::vector<Step>(threads, 0));
   ended_ = steps_;
@@ -35,25 +35,31 @@ bool Cluster::begin(LaunchState& state, unsigned index) {
 
 void Cluster::step() {
   constexpr unsigned patience = 8;
-  if (steps_to_laggard_-- == 0) choose_laggard();
+  if (steps_to_laggards_-- == 0) choose_laggards();
   unsigned able = 0;
   for (const auto& block : blocks_) able += block->can_run_promptly() ? 1 : 0;
   if (!landings_.empty() && (able == 0 || dice_.below(patience) == 0)) return land_some();
-  const bool only_laggard = able == 0;
+  const bool only_laggards = able == 0;
   unsigned skip = able <= 1 ? 0 : dice_.below(able);
   for (const auto& block : blocks_) {
-    const bool can_run = only_laggard ? block->can_run() : block->can_run_promptly();
+    const bool can_run = only_laggards ? block->can_run() : block->can_run_promptly();
     if (can_run && skip-- == 0) return block->step();
   }
 }
 
-void Cluster::choose_laggard() {
+void Cluster::choose_laggards() {
   constexpr unsigned longest = 13;  // as a power of two
-  steps_to_laggard_ = 1U << dice_.below(longest);
-  for (const auto& block : blocks_) block->lag(-1);
-  if (dice_.below(4) == 0) return;
+  steps_to_laggards_ = 1U << dice_.below(longest);
+  for (const auto& block : blocks_) block->lag({});
   Block& block = *blocks_[dice_.below(size())];
-  block.lag(static_cast<int>(dice_.below(static_cast<unsigned>(block.warp_count()))));
+  const auto warp = static_cast<int>(dice_.below(static_cast<unsigned>(block.warp_count())));
+  switch (dice_.below(6)) {
+    case 0: return;
+    case 1:
+    case 2:  // what one lane does for its warp, it does early: most often it is the first one
+      return block.lag({warp, ~(1U << (dice_.below(4) != 0 ? 0 : dice_.below(32)))});
+    default: return block.lag({warp, ~0U});
+  }
 }
 
 void Cluster::land_some() {

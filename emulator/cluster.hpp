@@ -54,9 +54,9 @@ class Cluster {
   };
   void land_some();
   void meet();
-  /// Now and then one warp of the cluster lags behind, for a random time: others get as far ahead of it as
-  /// the barriers let them. Warps that all run as often as each other hardly ever do.
-  void choose_laggard();
+  /// Now and then one warp of the cluster lags behind, or all its lanes except one, for a random time: others
+  /// get as far ahead as the barriers let them. Threads that all run as often as each other hardly ever do.
+  void choose_laggards();
 
   StackPool& stacks_;
   std::size_t first_stack_;
@@ -64,7 +64,7 @@ class Cluster {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Landing> landings_;
   Dice dice_;
-  unsigned steps_to_laggard_ = 0;
+  unsigned steps_to_laggards_ = 0;
 
   // The cluster's barrier.
   unsigned turn_ = 0;

@@ -92,11 +92,38 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
   }
 }
 
+/// Whether a warpgroup of a cooperative block has no row of the problem in a tile. Only groups ask: the
+/// problems of other launches have one size, and few of their tiles end early.
+template <Config config, class Work>
+QUARRY_DEVICE bool has_no_rows(const Work& work, int group) {
+  if constexpr (Work::has_neighbours && config.schedule == Schedule::cooperative) {
+    return work.m() - work.tile_m * config.tile.m <= group * (blocks_m(config) * instruction_m);
+  } else {
+    return false;
+  }
+}
+
+/// Goes through the stages of a tile without a product, so that the other warpgroup multiplies alone.
+template <Config config>
+QUARRY_DEVICE void pass_stages(Pipeline<config>& pipeline, int k_tiles, const ClusterPlace& place) {
+  QUARRY_ROLLED
+  for (int tile = 0; tile < k_tiles; ++tile, pipeline.advance()) {
+    pipeline.wait();
+    arch::warp_barrier();  // all lanes have seen it, before it may be filled again
+    release<config>(pipeline.empty(), place);
+  }
+}
+
 /// Multiplies a tile: what the epilogue reads of its sums. @tparam halves as of producer
 template <Config config, bool halves, class Work, class AllStarted>
 QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const Work& work,
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
                                  const AllStarted& all_started) {
+  if (has_no_rows<config>(work, group)) {
+    sums = {};
+    pass_stages(pipeline, work.k_tiles, place);
+    return;
+  }
   if constexpr (promotes(config)) {
     if (!halves && scales.strips_share()) {
       promoting_mainloop<config, false>(sums, pipeline, work, group, place, all_started);

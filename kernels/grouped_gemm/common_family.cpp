@@ -27,7 +27,7 @@ Status CommonGroupedFamily::supports(const GemmProfile& kernel, const GroupedGem
 }
 
 Account CommonGroupedFamily::account(const GemmProfile& kernel, const GroupedGemmProblem& problem) const {
-  return expected_time(kernel.traits.tile.m, problem,
+  return expected_time({kernel.traits.tile.m}, problem,
                        [&](const GemmProblem& batch) { return gemm_account(kernel, batch, 0); });
 }
 

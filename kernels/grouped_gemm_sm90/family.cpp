@@ -44,6 +44,13 @@ std::int64_t most_tiles(const GemmTraits& kernel, const GroupedGemmProblem& prob
   return most_group_tiles(gemm, problem.groups, kernel.tile.m);
 }
 
+/// The warpgroups of a cooperative block have half of a tile's rows each; one that has none of a group's does
+/// not multiply.
+RowSteps row_steps(const GemmTraits& kernel) {
+  const int blocks_m = kernel.cluster / kernel.cluster_n;
+  return {kernel.tile.m, kernel.schedule == Schedule::cooperative ? kernel.tile.m / blocks_m / 2 : 0};
+}
+
 class GroupedGemmSm90 final : public GroupedGemmFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
@@ -69,7 +76,7 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
   }
 
   Account account(const GemmProfile& kernel, const GroupedGemmProblem& problem) const override {
-    return expected_time(kernel.traits.tile.m, problem,
+    return expected_time(row_steps(kernel.traits), problem,
                          [&](const GemmProblem& batch) { return gemm_sm90::account(kernel, batch, 0); });
   }
 

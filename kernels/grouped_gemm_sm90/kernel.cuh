@@ -2,8 +2,8 @@
 /// tiles of all groups. Sizes are read on the device, by each warp that walks.
 ///
 /// Of contiguous groups, a tensor map covers the rows of all, and a tile begins at any row. The rows behind a
-/// group's end are multiplied, too, but not stored: boxes of the output that are cut by it are stored by the
-/// lanes, row by row.
+/// group's end are multiplied, too, by warpgroups that have rows of it, but not stored: boxes of the output
+/// that are cut by it are stored by the lanes, row by row.
 #pragma once
 
 #include "gemm_sm90/kernel.cuh"

@@ -186,7 +186,8 @@ class Campaign {
   void check_empty(const CandidateList& found, const Drawn& drawn) {
     std::string fault = drawn.source.fault_of_empty_answer(found.status(), drawn.arguments());
     const bool valid = found.status().code() != StatusCode::invalid_arguments;
-    if (valid && find_.availability == Availability::any && drawn.source.is_always_taken(drawn.arguments()))
+    if (valid && find_.availability == Availability::any && drawn.source.is_always_taken(drawn.arguments()) &&
+        get_kernels(drawn.arguments(), {}, find_).empty())  // else only the filter leaves it out
       fault = "no kernel takes it: " + found.status().message();
     if (!fault.empty()) return note(drawn, "", fault);
     const std::lock_guard lock(mutex_);

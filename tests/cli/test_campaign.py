@@ -54,6 +54,9 @@ class Campaign(CommandTest):
         self.assertGreater(summary["without_kernel"], 0)  # what only others take
         line = self.quarry("verify", "--campaign", "1", *HOST, "--seed", "1", "--where", where, "--trials").err
         self.assertIn(f"--where '{where}'", line)
+        # Problems that a kernel for everything takes, which the filter leaves out.
+        summary = self.summary("--campaign", "20", "--seed", "7", "--where", "family == grouped_gemm_sm90 and schedule == cooperative")
+        self.assertGreater(summary["without_kernel"], 0)
 
 
     def test_an_interrupt_ends_it_with_what_is_known(self):

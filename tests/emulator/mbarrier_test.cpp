@@ -205,6 +205,34 @@ void tell_early(const Operands&) {
   arch::mbarrier_arrive_at(barrier(0), 1 - arch::cluster_rank());
 }
 
+/// A ring of two stages: lane 0 of a warp fills them, and lane 0 of another warp releases them for its warp.
+/// Its other lanes have seen that a stage is full by then, or may come too late.
+template <bool right>
+void pass_ring(const Operands&) {
+  constexpr int stages = 2;
+  const int lane = arch::lane_index();
+  const bool fills = arch::warp_index() == 0;
+  if (arch::thread_index() == 0) {
+    for (int i = 0; i < 2 * stages; ++i) arch::mbarrier_init(barrier(i), 1);
+    arch::mbarrier_init_fence();
+  }
+  arch::block_barrier();
+  for (int i = 0; i < 20 * stages; ++i) {
+    const int full = i % stages;
+    const int parity = i / stages % 2;
+    if (fills) {
+      if (lane != 0) break;
+      arch::mbarrier_wait(barrier(stages + full), parity ^ 1);
+      arch::mbarrier_arrive(barrier(full));
+    } else {
+      arch::mbarrier_wait(barrier(full), parity);
+      if constexpr (right) arch::warp_barrier();
+      if (lane == 0) arch::mbarrier_arrive(barrier(stages + full));
+    }
+  }
+  arch::warp_barrier();
+}
+
 }  // namespace
 
 TEST_CASE("A barrier is made, fenced, and then used by others", "[mbarrier]") {
@@ -274,4 +302,13 @@ TEST_CASE("Arrivals at another block's barrier", "[mbarrier]") {
          {"block 0 ends, though nothing orders that after", "@arrive"});
   caught(tell_early<true, false>, setup, {"uses ", "mbarrier at byte 512 of shared memory", "@arrive"});
   caught(tell_early<false, true>, setup, {"which no mbarrier_init_fence follows", "@arrive"});
+}
+
+TEST_CASE("A lane that releases a stage before the others have seen it", "[mbarrier]") {
+  int late = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CHECK(test::run_once(pass_ring<true>, {}, seed).outcome.fault == "");
+    late += test::run_once(pass_ring<false>, {}, seed).outcome.fault.starts_with("deadlock") ? 1 : 0;
+  }
+  CHECK(late >= 5);
 }

@@ -247,6 +247,9 @@ STAGES = [
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
     Stage(rf"{SM90}/(expression|wide_store)\.cuh", GROUPED_WIDE_SM90),
+    # A warpgroup without a row goes through many stages.
+    Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2], ("8x200x3000", "--sizes", "50,50,50,50,1,2,3,4", "--sizes-are", "counts")),
+    Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2]),
     Stage(rf"{SM90}/wide_store\.cuh", LIST_SM90),
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list_simt/.*", LIST_SCALES),

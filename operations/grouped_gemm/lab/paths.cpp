@@ -15,14 +15,15 @@
 namespace quarry::lab::grouped_gemm {
 namespace {
 
-/// A path of grouped GEMMs alone: what it is, whether its sizes make no sense, and the parts of its
-/// expression, if it has one.
+/// A path of grouped GEMMs alone: what it is, whether its sizes make no sense, the parts of its expression,
+/// if it has one, and whether K has more tiles than two rounds of a kernel's stages.
 struct OwnPath {
   Path path;
   void (*draw)(Problem& problem);
   bool is_spoiled = false;
   std::optional<gemm::WideParts> expression = {};
   bool gathers = false;
+  bool is_long = false;
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -124,6 +125,7 @@ constexpr OwnPath own_paths[] = {
      take_form<GroupForm::contiguous>,
      false,
      of_pair_lines},
+    {{"long_k", every_kernel}, take_form<GroupForm::masked>, false, {}, false, true},
 };
 
 /// Extents of more than one box of the output, whose lines are whole accesses, as bulk stores need them.
@@ -217,6 +219,7 @@ void draw_path(std::int64_t number, const KernelMetadata& kernel, Problem& probl
     if (problem.epilogue.c) problem.epilogue.c->shared = false;
   }
   draw_path_extents(problem, dice);
+  if (own >= 0 && own_paths[own].is_long) problem.k = 20 * kernel.design.tile.k + dice.between(1, 8);
   if (takes_scales(kernel)) draw_path_scales(kernel, problem, dice);
   do {
     draw_sizes(problem, dice);

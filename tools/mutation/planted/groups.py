@@ -7,6 +7,7 @@ SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
 GROUP_PARAMS = "kernels/grouped_gemm/params.hpp"
 GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
 GROUP_SCAN = "kernels/grouped_gemm_sm90/group_scan.cuh"
+PIPELINE = "kernels/gemm_sm90/pipeline.cuh"
 BESIDE_COPIES = "kernels/grouped_gemm_sm90/beside_copies.cuh"
 EXPRESSION = "kernels/common/expression_epilogue.cuh"
 WIDE = "kernels/common/wide_epilogue.cuh"
@@ -48,6 +49,8 @@ PLANTED = [
               [(BESIDE_COPIES, "out.store(row, column, left < 4 ? left : 4, {});", "(void)left, (void)out;")]),
     Planted("ragged_k", "what lies beside a group's K is multiplied", GROUPED_SM90,
             [(BESIDE_COPIES, "return range.first > 0 || range.end < config.tile.k;", "return range.first > range.end;")]),
+    Planted("long_k", "all rounds behind the first have one parity", GROUPED_SM90,
+            [(PIPELINE, "if (++stage_ == config.stages) {\n      stage_ = 0;\n      parity_ ^= 1;", "if (++stage_ == config.stages) {\n      stage_ = 0;\n      parity_ = 1;")]),
     # Expressions of groups.
     *on_paths(EXPRESSIONS, "all groups have the vectors of the first", WALKS + GROUPED_SM90,
               [(SCHEDULE, "QUARRY_DEVICE int tensor_entry() const { return batch; }", "QUARRY_DEVICE int tensor_entry() const { return 0; }")]),

@@ -38,6 +38,7 @@ bool has_form(std::string_view path, GroupForm form) {
       "gated_reductions"};
   if (std::ranges::find(contiguous, path) != std::end(contiguous)) return form == GroupForm::contiguous;
   if (path.ends_with("masked")) return form == GroupForm::masked;
+  if (path == "long_k") return form == GroupForm::masked;
   return !path.ends_with("ragged_k") || form == GroupForm::ragged_k;
 }
 
@@ -62,7 +63,7 @@ bool has_expression(std::string_view path, const Grouped& p) {
   return parts.lines == has_lines && parts.pairs == is_gated && parts.groups == (path == "groups");
 }
 
-void check(std::string_view path, const Grouped& p) {
+void check(std::string_view path, const Grouped& p, const KernelMetadata& kernel) {
   const bool is_wrong = path.starts_with("wrong_sizes");
   CHECK(has_form(path, p.form));
   CHECK(has_scales(path, p));
@@ -77,6 +78,7 @@ void check(std::string_view path, const Grouped& p) {
     CHECK(std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; }) > 1);
   }
   CHECK(p.n >= 65);
+  if (path == "long_k") CHECK(p.k > 2 * kernel.design.stages.value_or(1) * kernel.design.tile.k);
   if (path != "plain") return;
   CHECK(p.out.layout == Layout::row);
   CHECK(p.n * bytes_of(p.out.dtype) % 16 == 0);
@@ -96,7 +98,7 @@ TEST_CASE("grouped GEMM: a problem of a path is what the path's name says", "[gr
       if (!path.is_of(kernel.metadata())) continue;
       const lab::Problem drawn = lab.emulated(kernel.metadata(), random(), number);
       INFO(path.name << ", " << kernel.name() << ": " << command_text(drawn));
-      check(path.name, drawn.as<Grouped>());
+      check(path.name, drawn.as<Grouped>(), kernel.metadata());
     }
   }
 }
