@@ -235,6 +235,7 @@ STAGES = [
     Stage(r"kernels/gemm_simt/(pipeline|word_source|kernel)\.cuh", SIMT_STAGES),
     Stage(r"kernels/gemm_simt/(pipeline|vector_source|kernel)\.cuh", SIMT_VECTORS),
     Stage(r"kernels/gemm_simt/.*", SIMT),
+    Stage(r"kernels/gemm_simt/operand_loader\.cuh", SIMT_ZEROS),
     Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT, ("9x40x1120", "--b-scale", "1x128")),  # K ends within a piece, and some warps have none
     Stage(r"kernels/gemm_narrow_sm80/direct\.cuh", NARROW_DIRECT),
     Stage(r"kernels/gemm_narrow_sm80/(?!direct).*", NARROW_SM80),
