@@ -35,6 +35,14 @@ def relative_error(out, reference):
     return float(numpy.linalg.norm(difference) / max(numpy.linalg.norm(reference), 1e-300))
 
 
+def product_error(out, a, b):
+    """The error of out beside a @ b in float64, relative to a @ b or, where its terms cancel, to what a sum of their sizes is like:
+    rounded sums of terms that cancel are as wrong as others."""
+    a, b = a.astype("float64"), b.astype("float64")
+    typical = numpy.linalg.norm(abs(a) @ abs(b)) / a.shape[1] ** 0.5
+    return float(numpy.linalg.norm(out.astype("float64") - a @ b) / max(numpy.linalg.norm(a @ b), typical, 1e-300))
+
+
 def gemm(m=48, n=40, k=24, dtype="float32", out="float32", seed=1):
     """Arguments of a small GEMM with its exact result: (arguments, out, reference)."""
     dice = random.Random(seed)
