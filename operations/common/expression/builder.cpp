@@ -217,8 +217,9 @@ Term GraphBuilder::half(std::string_view name, std::size_t offset) {
   return sum_of(name == gate_name(pairs) ? NodeKind::gate_sum : NodeKind::up_sum, offset);
 }
 
-/// A constant becomes a node of this type; a node stays.
+/// What is made of constants becomes a node of this type; another node stays.
 Term GraphBuilder::typed(const Term& term, ValueType type) {
+  if (term.kind == Term::Kind::of_constants) return retyped(term.node, type, term.offset);
   if (term.kind != Term::Kind::constant) return term;
   const auto value = fitted(term.constant, type);
   if (!value) {
@@ -227,6 +228,48 @@ Term GraphBuilder::typed(const Term& term, ValueType type) {
                     (type == ValueType::s32 ? "; round the value beside it, for example to f32" : ""));
   }
   return add({.kind = NodeKind::constant, .type = type, .value = *value}, term.offset);
+}
+
+/// The node, which is computed from constants alone, with all of them in this type.
+Term GraphBuilder::retyped(NodeId id, ValueType type, std::size_t offset) {
+  Node node = graph_.nodes[id];
+  if (node.kind == NodeKind::constant) return typed(constant(node.value, offset), type);
+  const Function& f = functions()[node.which];
+  node.type = type;
+  for (NodeId& operand : std::span(node.operands.data(), node.operand_count)) {
+    if (graph_.nodes[operand].type == ValueType::boolean) continue;
+    const Term term = retyped(operand, type, offset);
+    if (failed() || !accepts(f, term, type)) return {.offset = offset};
+    operand = term.node;
+  }
+  return add(node, offset);
+}
+
+/// Whether the type has each constant that this is made of, and each function between them.
+bool GraphBuilder::can_be(const Term& term, ValueType type) const {
+  if (term.kind == Term::Kind::constant) return fitted(term.constant, type).has_value();
+  const Node& node = at(term);
+  if (node.type == ValueType::boolean) return true;
+  if (node.kind == NodeKind::constant) return fitted(node.value, type).has_value();
+  if (type == ValueType::s32 && functions()[node.which].domain == Domain::floating) return false;
+  return std::ranges::all_of(node.arguments(), [&](NodeId operand) {
+    return can_be({.kind = Term::Kind::of_constants, .node = operand}, type);
+  });
+}
+
+bool GraphBuilder::is_of_constants(const Term& term) {
+  return term.kind == Term::Kind::constant || term.kind == Term::Kind::of_constants;
+}
+
+/// The type of what is made of constants and has no value beside it.
+/// @param stored the type that it is declared to have in memory, or none
+ValueType GraphBuilder::type_alone(const Term& term, DType stored) const {
+  const auto is_f64 = [](const expression::Tensor& tensor) { return tensor.dtype == DType::f64; };
+  DType type = stored == DType::none ? declared_.sum : stored;
+  if (type == DType::none && std::ranges::any_of(declared_.tensors, is_f64)) type = DType::f64;
+  if (type == DType::f64) return ValueType::f64;
+  return type == DType::s32 && is_of_constants(term) && can_be(term, ValueType::s32) ? ValueType::s32
+                                                                                     : ValueType::f32;
 }
 
 Term GraphBuilder::call(std::string_view name, std::span<const Term> operands, std::size_t offset) {
@@ -276,9 +319,9 @@ bool GraphBuilder::accepts(const Function& f, const Term& operand, ValueType typ
 std::optional<double> GraphBuilder::folded(const Function& f, std::span<const Term> operands) const {
   double values[max_operands] = {};
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const bool is_node = operands[i].kind == Term::Kind::node;
-    if (is_node && at(operands[i]).kind != NodeKind::constant) return std::nullopt;
-    values[i] = is_node ? at(operands[i]).value : operands[i].constant;
+    const bool is_constant = operands[i].kind == Term::Kind::constant;
+    if (!is_constant && at(operands[i]).kind != NodeKind::constant) return std::nullopt;
+    values[i] = is_constant ? operands[i].constant : at(operands[i]).value;
   }
   return f.in_f64(values);
 }
@@ -290,11 +333,13 @@ Term GraphBuilder::apply(std::uint16_t which, std::span<const Term> operands, st
   const auto is_node = [](const Term& term) { return term.kind == Term::Kind::node; };
   const auto typed_one =
       std::find_if(operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end(), is_node);
-  const ValueType type = typed_one == operands.end() ? ValueType::f32 : at(*typed_one).type;
+  const bool is_alone = typed_one == operands.end();
+  const ValueType alone = f.domain == Domain::comparison ? type_alone({}, DType::none) : ValueType::f64;
+  const ValueType type = is_alone ? alone : at(*typed_one).type;
   if (f.is_operator() && f.domain != Domain::logic && f.domain != Domain::comparison) {
     if (const auto value = folded(f, operands)) {
       const Term result = constant(*value, operands[0].offset);
-      return typed_one == operands.end() ? result : typed(result, type);
+      return is_alone ? result : typed(result, type);
     }
   }
   Node node = {.kind = NodeKind::call, .type = type, .which = which};
@@ -309,12 +354,16 @@ Term GraphBuilder::apply(std::uint16_t which, std::span<const Term> operands, st
     if (!is_condition && !accepts(f, term, type)) return {.offset = offset};
     node.operands[node.operand_count++] = term.node;
   }
-  return spread(node, offset) ? add(node, operands[0].offset < offset ? operands[0].offset : offset)
-                              : Term{.offset = offset};
+  if (!spread(node, offset)) return {.offset = offset};
+  Term result = add(node, std::min(operands[0].offset, offset));
+  if (!failed() && is_alone && node.type != ValueType::boolean) result.kind = Term::Kind::of_constants;
+  return result;
 }
 
 Term GraphBuilder::convert(DType type, const Term& operand, std::size_t offset) {
-  const Term term = typed(operand, ValueType::f32);
+  const bool is_exact = type == DType::f64 ||
+                        (type == DType::s32 && is_of_constants(operand) && can_be(operand, ValueType::s32));
+  const Term term = typed(operand, is_exact ? value_type_of(type) : ValueType::f32);
   if (failed()) return {.offset = offset};
   const ValueType given = at(term).type;
   if (given == ValueType::boolean) {
@@ -330,7 +379,7 @@ Term GraphBuilder::convert(DType type, const Term& operand, std::size_t offset) 
 }
 
 Term GraphBuilder::reduce(std::uint16_t which, const Term& operand, std::size_t offset) {
-  const Term term = typed(operand, ValueType::f32);
+  const Term term = typed(operand, type_alone(operand, DType::none));
   if (failed()) return {.offset = offset};
   const Node& value = at(term);
   const Extent extent = reductions()[which].extent;

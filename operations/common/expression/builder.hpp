@@ -16,9 +16,10 @@
 
 namespace quarry::detail {
 
-/// A value while the graph is built: a node, or a constant that takes the type of what stands beside it.
+/// A value while the graph is built: a node; a constant, or a node of f64 that is computed from constants
+/// alone, which take the type of what stands beside them.
 struct Term {
-  enum class Kind : std::uint8_t { invalid, constant, node } kind = Kind::invalid;
+  enum class Kind : std::uint8_t { invalid, constant, of_constants, node } kind = Kind::invalid;
   NodeId node = 0;
   double constant = 0;
   /// Where it begins in the text.
@@ -85,6 +86,10 @@ class GraphBuilder {
   Term sum_of(NodeKind kind, std::size_t offset);
   Term unknown_name(std::string_view name, std::size_t offset);
   Term typed(const Term& term, ValueType type);
+  Term retyped(NodeId id, ValueType type, std::size_t offset);
+  static bool is_of_constants(const Term& term);
+  bool can_be(const Term& term, ValueType type) const;
+  ValueType type_alone(const Term& term, DType stored) const;
   Term convert(DType type, const Term& operand, std::size_t offset);
   Term reduce(std::uint16_t which, const Term& operand, std::size_t offset);
   Term apply(std::uint16_t which, std::span<const Term> operands, std::size_t offset);

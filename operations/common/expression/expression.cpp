@@ -1,6 +1,8 @@
 #include "quarry/expression.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/parser.hpp"
@@ -12,17 +14,68 @@ namespace {
 
 using detail::gate_name;
 using detail::Node;
+using detail::NodeId;
 using detail::NodeKind;
 using detail::up_name;
+using detail::ValueType;
 
-detail::Spelled spelled(const detail::ExpressionGraph& graph, const Node& node) {
+/// Which constants have their type from a value beside them, wherever they are used. Others are written with
+/// their type.
+class Constants {
+ public:
+  explicit Constants(const detail::ExpressionGraph& graph)
+      : graph_(graph),
+        f32_alone_(f32_alone(graph)),
+        is_made_of_(graph.nodes.size()),
+        is_alone_(graph.nodes.size()) {
+    for (const NodeId root : graph.roots) is_alone_[root] = true;
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {  // operands stand in front
+      const Node& node = graph.nodes[id];
+      const bool is_call = node.kind == NodeKind::call;
+      const bool has_other = std::ranges::any_of(node.arguments(), [&](NodeId x) { return is_other(x); });
+      is_made_of_[id] =
+          node.kind == NodeKind::constant || (is_call && !has_other && node.type != ValueType::boolean);
+      if (is_call && has_other) continue;
+      for (const NodeId operand : node.arguments()) is_alone_[operand] = true;
+    }
+  }
+
+  bool is_plain(NodeId id) const {
+    return !is_alone_[id] || (graph_.nodes[id].type == ValueType::f32 && f32_alone_);
+  }
+
+ private:
+  /// Whether it is a number that is not made of constants alone.
+  bool is_other(NodeId id) const { return graph_.nodes[id].type != ValueType::boolean && !is_made_of_[id]; }
+
+  /// Whether constants without a value beside them are f32 in the whole expression.
+  static bool f32_alone(const detail::ExpressionGraph& graph) {
+    const auto is_wide = [](DType type) { return type == DType::f64 || type == DType::s32; };
+    const auto is_wide_tensor = [&](const expression::Tensor& tensor) { return is_wide(tensor.dtype); };
+    const auto widens = [&](const Node& node) {
+      return node.kind == NodeKind::convert && is_wide(static_cast<DType>(node.which));
+    };
+    return !is_wide(graph.sum) && std::ranges::none_of(graph.inputs, is_wide_tensor) &&
+           std::ranges::none_of(graph.outputs, is_wide_tensor, &expression::Output::tensor) &&
+           std::ranges::none_of(graph.nodes, widens);
+  }
+
+  const detail::ExpressionGraph& graph_;
+  bool f32_alone_;
+  std::vector<bool> is_made_of_;
+  std::vector<bool> is_alone_;
+};
+
+detail::Spelled spelled(const detail::ExpressionGraph& graph, const Node& node, bool is_plain) {
   detail::Spelled value = {.operands = {node.arguments().begin(), node.arguments().end()}};
   switch (node.kind) {
     case NodeKind::sum: value.text = "sum"; break;
     case NodeKind::gate_sum: value.text = std::string(gate_name(graph.pairs)) + "(sum)"; break;
     case NodeKind::up_sum: value.text = std::string(up_name(graph.pairs)) + "(sum)"; break;
     case NodeKind::constant:
-      value.text = detail::number_text(node.value, node.type == detail::ValueType::f32);
+      value.text = detail::number_text(node.value, node.type == ValueType::f32);
+      if (!is_plain)
+        value.text = std::string(to_string(detail::element_of(node.type))) + "(" + value.text + ")";
       break;
     case NodeKind::input: value.text = graph.inputs[node.which].name; break;
     case NodeKind::gather:
@@ -57,7 +110,9 @@ expression::Pairs Expression::pairs() const { return graph_->pairs; }
 
 std::string Expression::text() const {
   std::vector<detail::Spelled> values;
-  for (const Node& node : graph_->nodes) values.push_back(spelled(*graph_, node));
+  const Constants constants(*graph_);
+  for (NodeId id = 0; id < graph_->nodes.size(); ++id)
+    values.push_back(spelled(*graph_, graph_->nodes[id], constants.is_plain(id)));
   std::vector<std::string_view> taken;
   for (const expression::Tensor& tensor : graph_->inputs) taken.push_back(tensor.name);
   std::vector<detail::SpelledOutput> outputs;

@@ -88,7 +88,9 @@ bool GraphBuilder::is_output(const Assignment& assignment) const {
 }
 
 void GraphBuilder::add_output(const Assignment& assignment) {
-  const Term value = typed(assignment.value, ValueType::f32);
+  expression::Tensor tensor = {.name = std::string(assignment.name)};
+  if (const expression::Tensor* given = declared(assignment.name)) tensor = *given;
+  const Term value = typed(assignment.value, type_alone(assignment.value, tensor.dtype));
   if (failed()) return;
   const Node& node = at(value);
   if (node.type == ValueType::boolean) {
@@ -102,8 +104,6 @@ void GraphBuilder::add_output(const Assignment& assignment) {
   const bool is_group = node.span.groups && node.known_after == Extent::element;
   const Extent extent = is_group ? Extent::group : node.known_after;
   const ExtentFacts& facts = facts_of(extent);
-  expression::Tensor tensor = {.name = std::string(assignment.name)};
-  if (const expression::Tensor* given = declared(assignment.name)) tensor = *given;
   const Shape shape = tensor.shape.value_or(facts.shape);
   if (shape != facts.shape && !(is_matrix(shape) && is_matrix(facts.shape))) {
     fail(assignment.offset,

@@ -2,6 +2,7 @@
 #include "operations/common/expression/executor.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -179,6 +180,20 @@ TEST_CASE("Pairs, scales of groups, whole numbers and NaN", "[expression]") {
   CHECK(out[1] == 1);
   CHECK(std::isnan(m[0]));
   CHECK(std::isnan(t[0]));
+}
+
+TEST_CASE("Numbers alone are as exact as the sums", "[expression]") {
+  Run wide("out = select(sum > 0, 0.1, sqrt(2))", "", {1, 1, 1, 2}, DType::f64);
+  std::vector<double> out(2);
+  wide.add(wide.outputs, out, matrix(DType::f64, 1, 2));
+  wide.run({1, -1});
+  CHECK(out == std::vector<double>{0.1, std::sqrt(2.0)});
+
+  Run whole("out = select(sum > 0, 16777217, -2147483648)", "", {1, 1, 1, 2}, DType::s32);
+  std::vector<std::int32_t> integers(2);
+  whole.add(whole.outputs, integers, matrix(DType::s32, 1, 2));
+  whole.run({1, -1});
+  CHECK(integers == std::vector<std::int32_t>{16777217, std::numeric_limits<std::int32_t>::min()});
 }
 
 TEST_CASE("Nothing is read or written where an extent is 0", "[expression]") {

@@ -100,6 +100,40 @@ TEST_CASE("What is written back is short, and shared values have names", "[expre
         "s = group_max(abs(sum)) / 448; out = e4m3(sum / s)");
 }
 
+TEST_CASE("What is made of numbers alone has the type of the value beside it, or of the sums",
+          "[expression]") {
+  struct Case {
+    std::string text;
+    DType sum;
+    /// With the type of each number that has no value beside it, unless all have f32.
+    std::string written;
+    std::string tensors = {};
+  };
+  const Case cases[] = {
+      {"out = select(sum > 0, 0.1, 0.2)", DType::f64, "out = select(sum > 0, f64(0.1), f64(0.2))"},
+      {"out = sum + sqrt(2)", DType::f64, "out = sum + sqrt(f64(2))"},
+      {"out = sum + select(sum > 0, 0.1, sqrt(2))", DType::f64,
+       "out = sum + select(sum > 0, f64(0.1), sqrt(f64(2)))"},
+      {"t = select(sum > 0, 1, 2); out = sum * t", DType::s32, "out = sum * select(sum > 0, s32(1), s32(2))"},
+      {"out = select(sum > 0, 16777217, 1)", DType::s32, "out = select(sum > 0, s32(16777217), s32(1))"},
+      {"out = select(f32(sum) > 0, 0.5, 2)", DType::s32, "out = select(f32(sum) > 0, f32(0.5), f32(2))"},
+      {"out = select(sum > 0, 0.1, 0.2)", DType::f32, "out = select(sum > 0, 0.1, 0.2)"},
+      {"out = f32(x) * select(x > 0, 0.1, 0.2)", DType::none,
+       "out = f32(x) * select(x > 0, f32(0.1), f32(0.2))", "x=f64:row"},
+      {"out = select(x > x, 0.1, 0.2)", DType::none, "out = select(x > x, f64(0.1), f64(0.2))", "x=f64:row"},
+      {"out = select(x > x, 0.1, 0.2)", DType::none, "out = select(x > x, f64(0.1), f64(0.2))",
+       "x=f32:row,out=f64:row"},
+      {"out = sum + f64(0.1) * f64(f32(0.3))", DType::f64, "out = sum + 0.1 * f64(f32(0.3))"},
+      {"out = f32(f64(f32(0.1))) * sum", DType::f32, "out = f32(f64(f32(0.1))) * sum"},
+      {"out = f32(f64(sqrt(f32(2)))) * sum", DType::f32, "out = f32(f64(sqrt(f32(2)))) * sum"},
+      {"out = sum; z = 0.1", DType::f64, "out = sum; z = f64(0.1)"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.text);
+    CHECK(rewritten(c.text, c.tensors, c.sum) == c.written);
+  }
+}
+
 TEST_CASE("Names of local values, spaces and repetition do not matter", "[expression]") {
   const Expression e = parsed("out = gelu(sum + bias) * gelu(sum + bias)", "bias=f32:row");
   const Expression f = parsed("  z = sum\n + bias ; y = gelu(z); out = y*y ;", "bias=f32:row");
