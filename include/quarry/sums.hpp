@@ -11,4 +11,10 @@ namespace quarry {
 /// @param accumulator as GemmArguments::accumulator
 DType sum_type(DType a, DType b, std::optional<DType> accumulator = std::nullopt);
 
+struct GemmArguments;
+
+/// The same for these arguments: scales of blocks make f32 of sums of s8 and u8. It looks at types, the
+/// accumulator and scales alone.
+DType sum_type(const GemmArguments& arguments);
+
 }  // namespace quarry
