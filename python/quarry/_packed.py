@@ -116,8 +116,8 @@ def _name(dtype: object) -> str:
 
 
 def _converted(tensor: Any, dtype: str) -> Any:
-    """A tensor of numpy, CuPy or torch as one of another type."""
-    return tensor.astype(dtype) if hasattr(tensor, "astype") else tensor.to(getattr(sys.modules["torch"], dtype))
+    """A tensor of numpy, CuPy or torch as one of another type, with the numbers of a row next to each other."""
+    return tensor.astype(dtype, order="C") if hasattr(tensor, "astype") else tensor.to(getattr(sys.modules["torch"], dtype)).contiguous()
 
 
 def _product(extents: Any) -> str:

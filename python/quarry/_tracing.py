@@ -4,6 +4,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType
+from typing import Any
 
 from ._quarry import Value
 
@@ -33,16 +34,20 @@ def _call(function: Callable[..., object], first: list[Value], inputs: dict[str,
     code = getattr(function, "__code__", None)
     variables: dict[str, object] = {}
 
-    def watch(frame: FrameType, event: str, _: object) -> None:
+    def watch(frame: FrameType, event: str, _: object) -> Any:
         if event == "return" and frame.f_code is code:
             variables.update(frame.f_locals)
+        return watch
 
-    before = sys.getprofile()
-    sys.setprofile(watch)
+    hooks: tuple[tuple[Callable[[], Any], Callable[[Any], None]], ...] = ((sys.getprofile, sys.setprofile), (sys.gettrace, sys.settrace))
+    # A profiler in C, such as cProfile's, is no function, and only such a one can be set again.
+    installed, put = next((get, put) for get, put in hooks if get() is None or callable(get()))
+    before = installed()
+    put(watch)
     try:
         return function(*first, **inputs), variables
     finally:
-        sys.setprofile(before)
+        put(before)
 
 
 def _named(returned: object, variables: Mapping[str, object], outputs: list[str]) -> dict[str, object]:

@@ -73,8 +73,9 @@ void bind_account(nb::module_& module, nb::class_<Kernel>& kernel) {
   kernel.def(
       "export", &write_export, nb::arg("folder"), nb::arg("args") = nb::none(), nb::kw_only(),
       nb::arg("plan") = false, nb::arg("cc") = 0, nb::arg("name") = "",
-      nb::sig("def export(self, folder: str | os.PathLike[str], args: Arguments | None = None, *, plan: "
-              "bool = False, cc: int = 0, name: str = '') -> None"),
+      nb::sig(
+          "def export(self, folder: str | bytes | os.PathLike[str], args: Arguments | None = None, *, plan: "
+          "bool = False, cc: int = 0, name: str = '') -> None"),
       "Writes the machine code for `cc`, and a header for programs in C, into a folder. With `args`, "
       "their expression is compiled in;\nwith plan=True it is for exactly this problem. `name` is that "
       "of the files of an export with `args`.");

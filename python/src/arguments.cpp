@@ -236,7 +236,7 @@ void bind_others(nb::module_& module) {
           [](Elementwise* self, const nb::object& expression, const nb::kwargs& tensors) {
             new (self) Elementwise(expression, tensors);
           },
-          nb::arg("expression"), nb::arg("tensors"),
+          nb::arg(), nb::arg("tensors"),
           nb::sig("def __init__(self, expression: str | collections.abc.Callable[..., object], /, **tensors: "
                   "object) -> None"))
       .def_prop_ro(

@@ -54,12 +54,13 @@ void bind_artifacts(nb::module_& module) {
         check(write_pack(artifacts, path_of(path)));
       },
       nb::arg("artifacts"), nb::arg("path"),
-      nb::sig("def write_pack(artifacts: collections.abc.Sequence[Artifact], path: str | os.PathLike[str]) "
+      nb::sig("def write_pack(artifacts: collections.abc.Sequence[Artifact], path: str | bytes | "
+              "os.PathLike[str]) "
               "-> None"),
       "Writes artifacts into one file, which other processes load with load_pack.");
   module.def(
       "load_pack", [](nb::handle path) { check(load_pack(path_of(path))); }, nb::arg("path"),
-      nb::sig("def load_pack(path: str | os.PathLike[str]) -> None"),
+      nb::sig("def load_pack(path: str | bytes | os.PathLike[str]) -> None"),
       "Adds all artifacts of a pack to this process, or none.");
 }
 

@@ -43,7 +43,14 @@ void append_whole_numbers(nb::handle value, const char* name, std::vector<std::i
   }
   if (!length_of(value) || nb::isinstance<nb::str>(value))
     throw nb::type_error((std::string(name) + ": expected whole numbers, got " + class_name(value)).c_str());
-  for (const nb::handle each : value) append_whole_numbers(each, name, numbers);
+  if (Py_EnterRecursiveCall(" in nested sequences of numbers") != 0) throw nb::python_error();
+  try {
+    for (const nb::handle each : value) append_whole_numbers(each, name, numbers);
+  } catch (...) {
+    Py_LeaveRecursiveCall();
+    throw;
+  }
+  Py_LeaveRecursiveCall();
 }
 
 }  // namespace quarry::python

@@ -99,9 +99,9 @@ void bind_epilogue(nb::module_& module) {
       "Or an expression in its place, compiled into the kernel: a text, or a function of the sums and of "
       "tensors; its\n"
       "tensors and numbers are given by their names.")
-      .def("__init__", &make_expression<nb::str>, nb::arg("expression"), nb::arg("tensors"),
+      .def("__init__", &make_expression<nb::str>, nb::arg(), nb::arg("tensors"),
            nb::sig("def __init__(self, expression: str, /, **tensors: object) -> None"))
-      .def("__init__", &make_expression<nb::callable>, nb::arg("expression"), nb::arg("tensors"),
+      .def("__init__", &make_expression<nb::callable>, nb::arg(), nb::arg("tensors"),
            nb::sig("def __init__(self, expression: collections.abc.Callable[..., object], /, **tensors: "
                    "object) -> None"))
       .def("__init__", &make_standard, nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::kw_only(),

@@ -4,19 +4,31 @@
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
-#include <regex>
+#include <cctype>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace quarry::python {
 
 using expression::Value;
 
+/// Names of tensors that choose rows.
+using IndexNames = std::set<std::string>;
+
 /// A tensor while a function is traced, which may be a table or choose the rows of one.
 struct TensorValue : Value {
-  explicit TensorValue(expression::Tensor given)
-      : Value(expression::tensor(given.name, given.dtype, *given.shape)), tensor(std::move(given)) {}
+  TensorValue(expression::Tensor given, std::shared_ptr<IndexNames> noted)
+      : Value(expression::tensor(given.name, given.dtype, *given.shape)),
+        tensor(std::move(given)),
+        indices(std::move(noted)) {}
   expression::Tensor tensor;
+  /// Those of the function.
+  std::shared_ptr<IndexNames> indices;
 };
 
 /// A value, or a number in the place of one.
@@ -79,12 +91,15 @@ TensorView without(TensorView view, std::size_t extent) {
 }
 
 /// The shape that a tensor's extents tell; a vector loses the extent that it has no values for.
-Shape take_shape(TensorView& view, const TensorView& out) {
+/// @param of_sums whether the output is of sums: one of rank 4 is a convolution's, whose outputs have no rows
+Shape take_shape(TensorView& view, const TensorView& out, bool of_sums) {
   if (is_matrix(view, out)) return is_column_major(view) ? Shape::column : Shape::row;
   const auto one = [](std::int64_t extent) { return extent == 1; };
   if (std::all_of(view.extents.begin(), view.extents.begin() + view.rank, one)) return Shape::scalar;
   if (view.rank == 1) return Shape::per_column;
   const std::size_t last = view.rank - 1U;
+  if (of_sums && view.rank == 4 && !std::all_of(view.extents.begin(), view.extents.begin() + last, one))
+    return Shape::row;
   if (view.extents[last - 1] == 1) return view = without(view, last - 1), Shape::per_column;
   if (view.extents[last] == 1) return view = without(view, last), Shape::per_row;
   return is_column_major(view) ? Shape::column : Shape::row;
@@ -96,12 +111,54 @@ TensorView index_view(const TensorView& given) {
   return given.rank > 1 && given.extents[last] == 1 ? without(given, last) : given;
 }
 
-/// Calls `visit` with the table and the index of each `table[index]` in a text.
-template <class Visit>
-void each_table(const std::string& text, const Visit& visit) {
-  static const std::regex pattern(R"(([A-Za-z_]\w*)\s*\[\s*([A-Za-z_]\w*)\s*\])");
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern); it != std::sregex_iterator(); ++it)
-    visit((*it)[1].str(), (*it)[2].str());
+/// The layout of an output that is a matrix for sure; another's shape follows from its value.
+std::optional<Shape> output_shape(const TensorView& given) {
+  if (given.rank < 2 || given.extents[given.rank - 1U] == 1 || given.extents[given.rank - 2U] == 1)
+    return std::nullopt;
+  return is_column_major(given) ? Shape::column : Shape::row;
+}
+
+/// The view of an output of this shape: a vector has no extent that it has no values for.
+TensorView output_view(const TensorView& given, Shape shape, const TensorView& out) {
+  if (given.rank < 2) return given;
+  const std::size_t last = given.rank - 1U;
+  const bool is_vector_of_batches = given.rank < out.rank && out.extents[out.rank - 2U] == 1;
+  if (shape == Shape::per_row && given.extents[last] == 1 && !is_vector_of_batches)
+    return without(given, last);
+  if (shape == Shape::per_column && given.extents[last - 1] == 1) return without(given, last - 1);
+  return given;
+}
+
+/// What a text says of its tensors before it is parsed.
+struct NamesInText {
+  /// Tables, and what chooses their rows.
+  std::vector<std::pair<std::string_view, std::string_view>> tables = {};
+  std::vector<std::string_view> assigned = {};
+};
+
+NamesInText names_in(std::string_view text) {
+  const auto skip = [text](std::size_t at, auto is_one) {
+    while (at < text.size() && is_one(static_cast<unsigned char>(text[at]))) ++at;
+    return at;
+  };
+  const auto is_space = [](int c) { return std::isspace(c) != 0; };
+  const auto is_part = [](int c) { return std::isalnum(c) != 0 || c == '_'; };
+  const auto starts_with = [&](std::size_t at, char c) { return at < text.size() && text[at] == c; };
+  NamesInText names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = skip(at, is_part);
+    const std::string_view name = text.substr(at, end - at);
+    const std::size_t behind = skip(end, is_space);
+    at = std::max(end, at + 1);
+    if (name.empty()) continue;
+    if (starts_with(behind, '=') && !starts_with(behind + 1, '=')) names.assigned.push_back(name);
+    if (!starts_with(behind, '[')) continue;
+    const std::size_t index = skip(behind + 1, is_space);
+    const std::size_t index_end = skip(index, is_part);
+    if (index_end > index && starts_with(skip(index_end, is_space), ']'))
+      names.tables.emplace_back(name, text.substr(index, index_end - index));
+  }
+  return names;
 }
 
 /// The value of an operand. @param name what it is for, in a message
@@ -127,22 +184,28 @@ class Binder {
   }
 
   BoundExpression from_text(const std::string& text) {
-    each_table(text, [&](const std::string& table, const std::string& index) {
+    const NamesInText names = names_in(text);
+    for (const auto& [table, index] : names.tables) {
       declare(table, Shape::gathered);
       declare(index, Shape::per_row);
-    });
+    }
+    for (const std::string_view name : names.assigned) declare_output(name);
     return finish(value_of(Expression::parse(text, declared_)));
   }
 
   /// Calls the function with values and takes what it returns.
   BoundExpression from_function(nb::handle function) {
-    nb::dict values;
-    for (const expression::Tensor& tensor : declared_.tensors)
-      values[text(tensor.name)] = TensorValue(tensor);
-    const nb::object sums = place_.sums == DType::none ? nb::none() : nb::cast(expression::sum(place_.sums));
-    const nb::object trace = nb::module_::import_("quarry._tracing").attr("trace");
+    const auto indices = std::make_shared<IndexNames>();
+    nb::dict returned = traced(function, indices);
+    const bool is_new = std::ranges::any_of(*indices, [&](const std::string& name) {
+      const auto found = std::ranges::find(declared_.tensors, name, &expression::Tensor::name);
+      return found != declared_.tensors.end() && found->shape != Shape::per_row;
+    });
+    if (is_new) {  // as values, too, indices are of rows, which the first call did not know
+      for (const std::string& name : *indices) declare(name, Shape::per_row);
+      returned = traced(function, indices);
+    }
     std::vector<expression::NamedValue> outputs;
-    const auto returned = nb::cast<nb::dict>(trace(function, sums, values));
     for (const auto& [key, value] : returned) {
       if (!nb::isinstance<nb::str>(key))
         throw nb::type_error(
@@ -154,11 +217,22 @@ class Binder {
   }
 
  private:
+  /// What a function returns for values of the tensors. @param indices gets the names of those that choose
+  /// rows
+  nb::dict traced(nb::handle function, const std::shared_ptr<IndexNames>& indices) const {
+    nb::dict values;
+    for (const expression::Tensor& tensor : declared_.tensors)
+      values[text(tensor.name)] = TensorValue(tensor, indices);
+    const nb::object sums = place_.sums == DType::none ? nb::none() : nb::cast(expression::sum(place_.sums));
+    const nb::object trace = nb::module_::import_("quarry._tracing").attr("trace");
+    return nb::cast<nb::dict>(trace(function, sums, values));
+  }
+
   void add(const std::string& name, nb::handle given) {
     if (const std::optional<double> number = number_of(given, name.c_str())) {
       tensors_.push_back({name, {}, *number});
       const DType type = nb::hasattr(given, "dtype") && !PyFloat_Check(given.ptr())
-                             ? dtype_of(given.attr("dtype"))
+                             ? find_dtype(given.attr("dtype")).value_or(DType::none)
                              : DType::none;
       declared_.tensors.push_back({name, type, Shape::scalar});
       return;
@@ -170,19 +244,30 @@ class Binder {
                   "an element type of quarry.DType, int32 for a tensor that chooses rows");
     TensorView view = is_out ? place_.out : arguments_.keep(with_rank(given), name.c_str());
     views_.push_back({name, view});
-    const Shape shape = take_shape(view, place_.out);
+    const Shape shape = take_shape(view, place_.out, place_.sums != DType::none);
     tensors_.push_back({name, view});
     declared_.tensors.push_back({name, view.dtype, shape});
   }
 
   /// Gives a tensor another shape than its extents tell.
-  void declare(const std::string& name, Shape shape) {
+  void declare(std::string_view name, std::optional<Shape> shape) {
     const auto found = std::ranges::find(declared_.tensors, name, &expression::Tensor::name);
     if (found != declared_.tensors.end()) found->shape = shape;
   }
 
-  /// Gives tables and what chooses their rows the extents that they were given with.
+  void declare_output(std::string_view name) {
+    const auto found = std::ranges::find(views_, name, &ExpressionTensor::name);
+    if (found != views_.end()) declare(name, output_shape(found->view));
+  }
+
+  /// Gives outputs, tables and what chooses their rows the extents that their shapes ask for.
   void restore_views(const Expression& expression) {
+    for (const auto& [tensor, extent] : expression.outputs()) {
+      const auto given = std::ranges::find(views_, tensor.name, &ExpressionTensor::name);
+      const auto bound = std::ranges::find(tensors_, tensor.name, &ExpressionTensor::name);
+      if (given != views_.end() && bound != tensors_.end())
+        bound->view = output_view(given->view, *tensor.shape, place_.out);
+    }
     for (const expression::Tensor& input : expression.inputs()) {
       const bool is_table = input.shape == Shape::gathered;
       if (!is_table && (input.shape != Shape::per_row || input.dtype != DType::s32)) continue;
@@ -204,7 +289,9 @@ class Binder {
     const auto found = std::ranges::find(declared_.tensors, name, &expression::Tensor::name);
     if (is_name_of_out(name)) return {"out", std::move(value)};
     if (found == declared_.tensors.end()) return {name, std::move(value)};
-    return {name, std::move(value), found->dtype, found->shape};
+    const auto given = std::ranges::find(views_, name, &ExpressionTensor::name);
+    return {name, std::move(value), found->dtype,
+            given == views_.end() ? found->shape : output_shape(given->view)};
   }
 
   /// The output goes by the name `out`, and a GEMM's is not in the list. Outputs are written.
@@ -253,6 +340,7 @@ Value call(std::string_view name, const nb::args& given) {
 
 /// The row of a table that an index chooses.
 Value row_of(const TensorValue& table, const TensorValue& index) {
+  index.indices->insert(index.tensor.name);
   return gathered(expression::tensor(table.tensor.name, table.tensor.dtype, Shape::gathered),
                   expression::tensor(index.tensor.name, index.tensor.dtype, Shape::per_row));
 }
@@ -324,11 +412,8 @@ std::optional<double> number_of(nb::handle value, const char* name) {
   }
   const bool is_array = nb::hasattr(value, "__dlpack__") || nb::hasattr(value, "__cuda_array_interface__");
   if (is_array || !nb::hasattr(value, "__float__") || !nb::hasattr(value, "dtype")) return std::nullopt;
-  try {
-    dtype_of(value.attr("dtype"));
-  } catch (const nb::builtin_exception&) {  // such as complex numbers
-    return std::nullopt;
-  }
+  // Numbers of numpy that are neither whole nor of a known type, such as complex ones.
+  if (PyIndex_Check(value.ptr()) == 0 && !find_dtype(value.attr("dtype"))) return std::nullopt;
   return nb::cast<double>(value.attr("__float__")());
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,12 +43,13 @@ template <class Arguments>
 void take_epilogue(nb::handle epilogue, nb::handle out, OperationArguments& owner, Arguments& arguments) {
   if (epilogue.is_none()) return;
   const PythonEpilogue given = epilogue_of(epilogue);
-  const DType sums = sum_type(arguments.a.dtype, arguments.b.dtype, arguments.accumulator);
+  DType sums = sum_type(arguments.a.dtype, arguments.b.dtype, arguments.accumulator);
   if (!given.expression) {
     arguments.c = owner.keep_if(given.c, "C");
     arguments.epilogue = standard_epilogue(owner, given, compute_type(sums, arguments.out.dtype));
     return;
   }
+  if constexpr (std::is_same_v<Arguments, GemmArguments>) sums = sum_type(arguments);
   BoundExpression expressed = bound(*given.expression, {arguments.out, nb::borrow(out), sums}, owner);
   arguments.expression = std::move(expressed.expression);
   arguments.tensors = std::move(expressed.tensors);

@@ -79,7 +79,7 @@ Held hold_pointers(const PointerArray& array, nb::handle owner, const char* name
 }
 
 Held hold_interleaved(const Interleaved& matrix, nb::handle owner, const char* name, bool written) {
-  Held held = hold(matrix.elements, name, written);
+  Held held = hold_plain(matrix.elements, name, written);
   const TensorView from = held.view;
   std::int64_t elements = 1;
   for (std::size_t i = from.rank; i-- > 0;) {
@@ -185,6 +185,13 @@ void make_interleaved(Interleaved* self, nb::object elements, std::vector<std::i
 }
 
 }  // namespace
+
+Held hold_plain(nb::handle tensor, const char* name, bool written) {
+  if (nb::isinstance<PointerArray>(tensor) || nb::isinstance<Interleaved>(tensor) || is_packed(tensor))
+    throw nb::type_error(
+        (std::string(name) + ": expected a packed tensor, got " + class_name(tensor)).c_str());
+  return hold(tensor, name, written);
+}
 
 std::optional<Held> hold_layout(nb::handle operand, const char* name, bool written) {
   if (nb::isinstance<PointerArray>(operand))

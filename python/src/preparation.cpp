@@ -113,7 +113,7 @@ void bind_tuning(nb::module_& module) {
       .def_prop_ro("skipped", &TuningSummary::skipped, "Measurements that are not usable.");
   module.def(
       "load_tuning", &load, nb::arg("path"),
-      nb::sig("def load_tuning(path: str | os.PathLike[str]) -> TuningSummary"),
+      nb::sig("def load_tuning(path: str | bytes | os.PathLike[str]) -> TuningSummary"),
       "Adds a tuning table to those of this process: kernels that it measured for a problem come first.");
   module.def("clear_tuning", &forget_tuning, "Forgets all tuning tables, also those of the environment.");
 }

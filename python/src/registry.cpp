@@ -132,11 +132,17 @@ ExplorerTime time_of(const nb::object& line) {
   return time;
 }
 
+/// A pathlib.Path of what names a file: bytes, too.
+nb::object as_path(nb::handle path) {
+  const nb::object text = nb::module_::import_("os").attr("fsdecode")(path);
+  return nb::module_::import_("pathlib").attr("Path")(text);
+}
+
 /// The lines of a file that `quarry bench --dump-times` wrote.
 std::vector<ExplorerTime> times_of(nb::handle path) {
   std::vector<ExplorerTime> times;
   if (path.is_none()) return times;
-  const nb::object file = nb::module_::import_("pathlib").attr("Path")(path);
+  const nb::object file = as_path(path);
   const nb::object loads = nb::module_::import_("json").attr("loads");
   for (const nb::handle line : nb::object(file.attr("read_text")("utf-8").attr("splitlines")())) {
     if (nb::len(line.attr("strip")()) == 0) continue;
@@ -151,9 +157,7 @@ std::string explorer(nb::handle path, nb::handle metadata_filter, const nb::iter
   const std::vector<Kernel> kernels = get_kernels(filter.get());
   filter.rethrow();
   std::string page = explorer_page(kernels, {.maps = maps_of(maps), .times = times_of(times)});
-  if (!path.is_none())
-    nb::module_::import_("pathlib").attr("Path")(path).attr("write_bytes")(
-        nb::bytes(page.data(), page.size()));
+  if (!path.is_none()) as_path(path).attr("write_bytes")(nb::bytes(page.data(), page.size()));
   return page;
 }
 
@@ -283,18 +287,19 @@ void bind_registry(nb::module_& module) {
   module.def(
       "make_kernel", [](std::string_view config) { return value_of(make_kernel(config)); }, nb::arg("config"),
       "A kernel from a name or a config as JSON, registered or not.");
-  module.def("explorer", &explorer, nb::arg("path") = nb::none(), nb::arg("metadata_filter") = nb::none(),
-             nb::arg("maps") = nb::make_tuple(nb::make_tuple("bf16", 4096)), nb::arg("times") = nb::none(),
-             nb::sig("def explorer(path: str | os.PathLike[str] | None = None, metadata_filter: str | "
-                     "collections.abc.Callable[[KernelMetadata], bool] | None = None, maps: "
-                     "collections.abc.Iterable[tuple[object, int]] = (('bf16', 4096),), times: str | "
-                     "os.PathLike[str] | None = None) -> str"),
-             "One HTML page of all kernels, or of those that pass the filter, to look through in a browser; "
-             "it needs "
-             "no network.\n"
-             "Written to `path` where one is given. `maps`: the types and K of GEMMs of which it shows the "
-             "kernels that are chosen\n"
-             "over M and N. `times`: a file that `quarry bench --dump-times` wrote.");
+  module.def(
+      "explorer", &explorer, nb::arg("path") = nb::none(), nb::arg("metadata_filter") = nb::none(),
+      nb::arg("maps") = nb::make_tuple(nb::make_tuple("bf16", 4096)), nb::arg("times") = nb::none(),
+      nb::sig("def explorer(path: str | bytes | os.PathLike[str] | None = None, metadata_filter: str | "
+              "collections.abc.Callable[[KernelMetadata], bool] | None = None, maps: "
+              "collections.abc.Iterable[tuple[object, int]] = (('bf16', 4096),), times: str | bytes | "
+              "os.PathLike[str] | None = None) -> str"),
+      "One HTML page of all kernels, or of those that pass the filter, to look through in a browser; "
+      "it needs "
+      "no network.\n"
+      "Written to `path` where one is given. `maps`: the types and K of GEMMs of which it shows the "
+      "kernels that are chosen\n"
+      "over M and N. `times`: a file that `quarry bench --dump-times` wrote.");
   module.def("is_device_cc_supported", &cc_supported, nb::arg("ccs"),
              nb::sig("def is_device_cc_supported(ccs: collections.abc.Iterable[int]) -> Status"),
              "Whether device 0 has one of these compute capabilities.");

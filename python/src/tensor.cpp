@@ -182,6 +182,12 @@ void check_values(nb::handle tensor, Name name) {
     name.refuse_value("its values are the negatives of those in its memory: give tensor.resolve_neg()");
 }
 
+/// What holds the memory of a tensor of torch; nothing for others.
+nb::object storage_of(nb::handle tensor) {
+  const nb::object storage = nb::getattr(tensor, "untyped_storage", nb::none());
+  return storage.is_none() ? nb::object() : nb::object(storage());
+}
+
 nb::tuple shape_of(const FakeTensor& tensor) {
   const auto& extents = tensor.view.extents;
   return nb::tuple(nb::cast(std::vector<std::int64_t>(extents.begin(), extents.begin() + tensor.view.rank)));
@@ -237,6 +243,7 @@ Held hold(nb::handle tensor, const char* word, bool written) {
   } else {
     hold_array(tensor, written, name, held);
   }
+  held.storage = storage_of(tensor);
   return held;
 }
 

@@ -19,8 +19,10 @@ struct Held {
   TensorView view;
   /// What the caller gave.
   nb::object owner;
-  /// What holds the memory, unless the owner is a fake tensor.
+  /// What holds the memory, unless the owner is a fake tensor or `storage` does.
   nb::ndarray<nb::ro> memory;
+  /// The storage of a tensor of torch: the tensor itself may be given another.
+  nb::object storage = {};
 };
 
 /// Holds a tensor: FakeTensor; numpy, torch, CuPy or any other producer of DLPack or of
@@ -36,6 +38,9 @@ void check_dtype(nb::handle tensor, const char* name, const char* expected);
 /// Holds a PointerArray, an Interleaved or a Packed (layouts.cpp); nothing for other objects. Raises as
 /// hold().
 std::optional<Held> hold_layout(nb::handle operand, const char* name, bool written);
+
+/// As hold(), and raises TypeError for a PointerArray, an Interleaved or a Packed, too (layouts.cpp).
+Held hold_plain(nb::handle tensor, const char* name, bool written);
 
 /// The view of a torch.Tensor on the host or a CUDA device (torch_tensor.cpp); nothing for other objects, and
 /// for tensors that have no view.

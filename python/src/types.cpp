@@ -105,7 +105,11 @@ void bind_types(nb::module_& module) {
            [](ElementType self) { return "quarry.DType('" + std::string(to_string(self.type)) + "')"; })
       .def("__getstate__", [](ElementType self) { return text(to_string(self.type)); })
       .def("__setstate__",
-           [](ElementType& self, const nb::str& name) { new (&self) ElementType{dtype_of(name)}; })
+           [](ElementType& self, const nb::str& name) {
+             // Metadata say `none` where an operation has no such type.
+             const bool is_none = nb::cast<std::string>(name) == to_string(DType::none);
+             new (&self) ElementType{is_none ? DType::none : dtype_of(name)};
+           })
       .def("__str__", [](ElementType self) { return text(to_string(self.type)); })
       .def("__hash__", [](ElementType self) { return static_cast<int>(self.type); })
       .def("__eq__", &is_type, nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))

@@ -19,7 +19,7 @@ RunWorkspace::RunWorkspace(nb::handle given, std::size_t bytes, const OperationA
                            CUstream_st* stream) {
   const bool is_pool = nb::isinstance<MemoryPool>(given);
   if (!is_pool && !given.is_none()) {
-    held_ = hold(given, "workspace", true);
+    held_ = hold_plain(given, "workspace", true);
     workspace_ = {const_cast<void*>(held_.view.data), bytes_in(held_.view)};
     return;
   }

@@ -68,6 +68,18 @@ class Expressions(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "epilogue: expected"):
                 make()
 
+    def test_tensors_may_have_any_name(self):
+        matrix = numpy.ones((4, 4), "float32")
+        for name in ("expression", "tensors", "out_", "A"):
+            with self.subTest(name=name):
+                out = numpy.zeros((4, 4), "float32")
+                for args, expected in (
+                    (quarry.ElementwiseArguments(f"out = {name} + 1", out=out, **{name: matrix}), 2),
+                    (quarry.GemmArguments(matrix, matrix, out, epilogue=quarry.EpilogueArguments(f"out = sum + {name}", **{name: matrix})), 5),
+                ):
+                    quarry.get_kernels(args)[0].run(args)
+                    self.assertTrue((out == expected).all())
+
     def test_arguments_tell_what_they_were_given(self):
         for make in products(None):
             args = make()

@@ -169,6 +169,9 @@ class Data(unittest.TestCase):
             path = Path(folder, "page.html")
             page = quarry.explorer(path, "family == elementwise")
             self.assertEqual(path.read_text(), page)
+            other = Path(folder, "other.html")
+            self.assertEqual(quarry.explorer(os.fsencode(other), "family == elementwise"), page)
+            self.assertEqual(other.read_text(), page)
             self.assertLess(len(page), len(PAGE) / 5)
             with self.assertRaises(OSError):
                 quarry.explorer(Path(folder, "missing", "page.html"))

@@ -1,8 +1,10 @@
 """Expressions of Python, as text and as functions, beside what numpy computes in float64."""
+import cProfile
 import gc
 import math
 import random
 import re
+import sys
 import unittest
 import weakref
 from pathlib import Path
@@ -198,6 +200,107 @@ class Gemms(unittest.TestCase):
             with self.subTest(words=words), self.assertRaisesRegex(quarry.Error, words):
                 self.run_with(epilogue)
 
+    def test_an_index_can_be_a_value_too(self):
+        table = numpy.arange(12, dtype="float32").reshape(3, 4)
+        for rows in (1, 2, 5):
+            a, b = numpy.ones((rows, 8), "float32"), numpy.ones((8, 4), "float32")
+            for shape in ((rows,), (rows, 1)):
+                index = numpy.arange(rows, dtype="int32").reshape(shape) % 3
+                for source in ("out = sum + table[i] * f32(i)", lambda sum, table, i: sum + table[i] * language.f32(i)):
+                    with self.subTest(shape=shape, source=source):
+                        out = numpy.zeros((rows, 4), "float32")
+                        args = quarry.GemmArguments(a, b, out, epilogue=quarry.EpilogueArguments(source, table=table, i=index))
+                        quarry.get_kernels(args)[0].run(args)
+                        chosen = index.reshape(-1)
+                        self.assertTrue(numpy.array_equal(out, 8 + table[chosen] * chosen[:, None]))
+
+    def test_outputs_of_reductions_fit_every_extent(self):
+        dice = random.Random(5)
+        cases = {"row_sum(sum * sum)": lambda s: (s * s).sum(-1), "column_max(sum)": lambda s: s.max(-2), "max(sum)": lambda s: s.max((-1, -2))}
+        for m in (1, 2, 5):
+            for n in (1, 3):
+                a, b = draw_matrix(dice, m, 8, "float32"), draw_matrix(dice, 8, n, "float32")
+                sums = a.astype("float64") @ b.astype("float64")
+                shapes = {"row_sum(sum * sum)": [(m, 1), (m,)], "column_max(sum)": [(1, n), (n,)], "max(sum)": [(1, 1), (1,)]}
+                for value, of_numpy in cases.items():
+                    for shape in shapes[value]:
+                        traced = eval(f"lambda sum: dict(out=sum, z=f.{value})", {"f": language})
+                        for source in (f"out = sum; z = {value}", traced):
+                            with self.subTest(m=m, n=n, value=value, shape=shape, source=source):
+                                out, z = numpy.zeros((m, n), "float32"), numpy.full(shape, numpy.nan, "float32")
+                                args = quarry.GemmArguments(a, b, out, epilogue=quarry.EpilogueArguments(source, z=z))
+                                quarry.get_kernels(args)[0].run(args)
+                                self.assertTrue(numpy.array_equal(out, sums))
+                                self.assertTrue(numpy.array_equal(z.reshape(-1), of_numpy(sums).reshape(-1)))
+
+    def test_numbers_alone_are_as_exact_as_the_sums(self):
+        a = numpy.ones((4, 16))
+        for source in ("out = select(sum > 20, 1, 0.1)", lambda sum: language.select(sum > 20, 1, 0.1), "out = sum * 0 + select(sum > 0, 0.1, 2)"):
+            out = numpy.zeros((4, 4))
+            args = quarry.GemmArguments(a, a.T, out, epilogue=source)
+            quarry.get_kernels(args)[0].run(args)
+            self.assertTrue((out == 0.1).all())
+
+    def test_numbers_of_numpy(self):
+        a = numpy.ones((4, 16), "float32")
+        for two in (numpy.int64(2), numpy.uint16(2), numpy.int32(2), numpy.float32(2), numpy.float64(2), 2):
+            epilogues = (quarry.EpilogueArguments(alpha=two), lambda sum: sum * two, quarry.EpilogueArguments("out = f32(sum) * f32(s)", s=two))
+            for epilogue in epilogues:
+                with self.subTest(type=type(two), epilogue=epilogue):
+                    out = numpy.zeros((4, 4), "float32")
+                    args = quarry.GemmArguments(a, a.T, out, epilogue=epilogue)
+                    quarry.get_kernels(args)[0].run(args)
+                    self.assertTrue((out == 32).all())
+
+    def test_sums_of_bytes_beside_scales_of_blocks_are_f32(self):
+        a, b, out = numpy.full((4, 128), 2, "int8"), numpy.ones((128, 8), "int8"), numpy.zeros((4, 8), "float32")
+        scales = {"a_scale": numpy.full((4, 1), 0.5, "float32"), "a_scale_granularity": "1x128",
+                  "b_scale": numpy.full((1, 1), 0.25, "float32"), "b_scale_granularity": "128x128"}
+        for epilogue in ("out = sum + 0.5", lambda sum: sum + 0.5):
+            args = quarry.GemmArguments(a, b, out, epilogue=epilogue, **scales)
+            quarry.get_kernels(args)[0].run(args)
+            self.assertTrue((out == 32.5).all())
+
+    def test_functions_are_traced_beside_other_profilers_and_tracers(self):
+        def pair(sum):
+            z = sum * 2
+            out = sum + 1
+            return out, z
+
+        def other(frame, event, argument):
+            return other
+
+        matrix = numpy.ones((4, 4), "float32")
+        for install, remove, installed in ((sys.setprofile, lambda: sys.setprofile(None), sys.getprofile), (sys.settrace, lambda: sys.settrace(None), sys.gettrace)):
+            before = installed()
+            install(other)
+            try:
+                quarry.GemmArguments(matrix, matrix, matrix.copy(), epilogue=quarry.EpilogueArguments(pair, z=matrix.copy()))
+                self.assertIs(installed(), other)
+            finally:
+                remove() if before is None else install(before)
+        profiler = cProfile.Profile()
+        profiler.enable()
+        try:
+            quarry.GemmArguments(matrix, matrix, matrix.copy(), epilogue=quarry.EpilogueArguments(pair, z=matrix.copy()))
+            float("1")
+        finally:
+            profiler.disable()
+        self.assertTrue(any("pair" in str(entry.code) for entry in profiler.getstats()))
+
+    def test_tensors_of_convolutions_broadcast(self):
+        x, w, out = numpy.ones((2, 3, 3, 8), "float32"), numpy.ones((4, 1, 1, 8), "float32"), numpy.zeros((2, 3, 3, 4), "float32")
+        for shape in ((2, 3, 3, 4), (2, 3, 3, 1), (1, 1, 1, 4), (4,), (1, 1, 1, 1)):
+            with self.subTest(shape=shape):
+                t = numpy.arange(math.prod(shape), dtype="float32").reshape(shape)
+                args = quarry.Conv2dArguments(x, w, out, epilogue=quarry.EpilogueArguments("out = sum + t", t=t))
+                quarry.get_kernels(args)[0].run(args)
+                self.assertTrue(numpy.array_equal(out, numpy.broadcast_to(8 + t, out.shape)))
+        with self.assertRaisesRegex(quarry.Error, "`t` does not have its elements at even distances"):
+            epilogue = quarry.EpilogueArguments("out = sum + t", t=numpy.ones((2, 1, 1, 1), "float32"))
+            args = quarry.Conv2dArguments(x, w, out, epilogue=epilogue)
+            quarry.get_kernels(args)[0].run(args)
+
     def test_an_epilogue_can_be_the_text_or_the_function_alone(self):
         for epilogue in ("out = relu(sum)", language.relu, lambda x: language.relu(x)):
             self.run_with(epilogue)
@@ -256,6 +359,12 @@ class Gemms(unittest.TestCase):
         for kind, message, text, tensor in cases:
             with self.subTest(message=message, tensor=type(tensor)), self.assertRaisesRegex(kind, message):
                 self.run_with(quarry.EpilogueArguments(text, z=tensor))
+
+    def test_long_texts_are_refused(self):
+        matrix = numpy.ones((4, 4), "float32")
+        for text in ("out = sum + " + "a" * 100_000, "out = sum + " + "a [" * 50_000, "out = sum" + " + sum" * 200_000):
+            with self.assertRaisesRegex(quarry.Error, "too long|expected"):
+                quarry.GemmArguments(matrix, matrix, matrix.copy(), epilogue=text)
 
     def test_deep_and_large_functions_are_refused(self):
         def deep(x):

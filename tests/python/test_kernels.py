@@ -417,7 +417,9 @@ class Processes(unittest.TestCase):
     def test_descriptions_are_pickled_copied_and_shown(self):
         controls = quarry.Controls(mode="split_k_parallel", split_k_slices=4, raster="along_m", multiprocessors=8)
         fake = quarry.FakeTensor((3, 4), "bf16", strides=(1, 3), alignment=64)
+        none = quarry.get_kernels(metadata_filter="operation == reorder")[0].metadata.operands.accumulator_type
         for make in (lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy):
+            self.assertEqual(make(none), none)
             self.assertEqual(make(quarry.Int4), quarry.Int4)
             for given in (controls, quarry.Controls(), fake):
                 again = make(given)

@@ -132,6 +132,13 @@ class Interleaved(unittest.TestCase):
                 found = result if layouts[2] is None else plain(result, (m, n), layouts[2])
                 self.assertTrue(numpy.array_equal(found, a.astype("int32") @ b.astype("int32")))
 
+    def test_elements_are_a_plain_tensor(self):
+        matrix = numpy.zeros((32, 32), "int8")
+        addresses = numpy.array([matrix.ctypes.data], "uint64")
+        for elements in (quarry.PointerArray(addresses, "s8", (1, 32, 32)), quarry.Interleaved(matrix, (32, 32)), quarry.Packed(matrix, "s4")):
+            with self.subTest(elements=elements), self.assertRaisesRegex(TypeError, "^from: expected a packed tensor, got"):
+                quarry.ReorderArguments(quarry.Interleaved(elements, (32, 32)), matrix.copy())
+
     def test_a_fake_one_finds_kernels(self):
         def fake(shape, layout):
             return quarry.Interleaved(quarry.FakeTensor(shape, "s8"), shape, layout)

@@ -181,6 +181,19 @@ class Helpers(unittest.TestCase):
                 self.assertTrue(numpy.array_equal(again, values))
                 self.assertTrue(numpy.array_equal(given, before))
 
+    def test_the_bytes_of_transposed_numbers(self):
+        dice = random.Random(8)
+        values = draw_numbers(dice, (64, 48), "s4")  # K x N
+        for library in libraries():
+            with self.subTest(library=library.name):
+                data = library.take(quarry.pack_int4(library.give(values).T, "s4"))
+                self.assertTrue(numpy.array_equal(data, quarry.pack_int4(values.T.copy(), "s4")))
+                self.assertTrue(numpy.array_equal(library.take(quarry.unpack_int4(library.give(data), "s4")), values.T))
+        a, out = draw_matrix(dice, 5, 64, "float16"), numpy.empty((5, 48), "float16")
+        args = quarry.GemmArguments(a, quarry.Packed(quarry.pack_int4(values.T, "s4"), "s4").T, out)
+        quarry.get_kernels(args)[0].run(args)
+        self.assertLessEqual(relative_error(out, a.astype("float64") @ values), TOLERANCES["float16"])
+
     def test_mistakes_are_told(self):
         for dtype, number in (("s4", 8), ("s4", -9), ("u4", -1), ("u4", 16), ("s4", 1.5), ("u4", float("inf")), ("s4", float("nan"))):
             with self.subTest(dtype=dtype, number=number), self.assertRaisesRegex(ValueError, f"values: expected whole numbers of {dtype}"), numpy.errstate(invalid="ignore"):

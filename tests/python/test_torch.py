@@ -1,5 +1,7 @@
 """The operators of torch, on host memory and on a GPU, beside torch's own results in float64."""
+import ctypes
 import functools
+import gc
 import itertools
 import random
 import unittest
@@ -13,6 +15,7 @@ except ImportError:
     torch = None
 if torch is not None:
     import quarry.torch
+    from torch.autograd import forward_ad
 
 # Relative errors of norms; a sum of one element may be small beside its terms.
 BOUNDS = {"float16": 3e-3, "bfloat16": 2e-2, "float32": 1e-4, "float64": 1e-12}
@@ -103,6 +106,20 @@ class Tensors(TorchTest):
                 quarry.GemmArguments(tensor, good, out)
         with self.assertRaisesRegex(TypeError, "A: expected a tensor"):
             torch.vmap(lambda tensor: quarry.GemmArguments(tensor, good, out))(torch.ones(2, 4, 4))
+
+    def test_arguments_keep_the_memory_of_a_tensor_that_gets_another(self):
+        for kind in (lambda x: x, lambda x: torch.nn.Parameter(x, requires_grad=False)):
+            a, b, out = torch.ones(512, 64), torch.ones(64, 512), torch.zeros(512, 512)
+            b = kind(b)
+            args = quarry.GemmArguments(a, b, out)
+            address = out.data_ptr()
+            b.data, out.data = torch.zeros(64, 512), torch.zeros(512, 512)
+            gc.collect()
+            quarry.get_kernels(args)[0].run(args)  # of the memory that was given
+            self.assertEqual(float(out.abs().sum()), 0)
+            written = torch.frombuffer((ctypes.c_float * 512 * 512).from_address(address), dtype=torch.float32)
+            self.assertTrue(bool((written == 64).all()))
+            del args
 
     def test_meta_and_fake_tensors_find_kernels(self):
         def found(make):
@@ -209,6 +226,21 @@ class Linear(TorchTest):
         self.assertClose(out, x.double() @ weight.double().mT + bias.double())
 
     @each(["float32"])
+    def test_a_bias_may_be_a_view(self, draw):
+        input, weight, bias = draw.tensor(4, 8), draw.tensor(6, 8), draw.tensor(6)
+        apart = torch.stack([bias, bias], 1)[:, 0]
+        self.assertTrue(torch.equal(quarry.torch.linear(input, weight, apart), quarry.torch.linear(input, weight, bias)))
+
+    @each(["float32"])
+    def test_forward_mode_is_refused(self, draw):
+        x, w = draw.tensor(4, 8), draw.tensor(6, 8)
+        for call in (lambda x: quarry.torch.linear(x, w), lambda x: quarry.torch.matmul(x, w.mT), lambda x: quarry.torch.linear(w, x)):
+            with self.assertRaisesRegex(NotImplementedError, "forward-mode"):
+                torch.func.jvp(call, (x,), (x,))
+        with forward_ad.dual_level():
+            quarry.torch.linear(x, w)  # no tangent is there
+
+    @each(["float32"])
     def test_gradients_that_are_not_needed_are_not_computed(self, draw):
         x, weight, bias = draw.tensor(4, 5), draw.leaf(6, 5), draw.leaf(6)
         quarry.torch.linear(x, weight, bias).sum().backward()
@@ -268,6 +300,14 @@ class GroupedMm(TorchTest):
     @each(["bfloat16"])
     def test_a_batch_needs_no_ends(self, draw):
         self.assertGradients(quarry.torch.grouped_mm, torch.matmul, [draw.leaf(3, 5, 16), draw.leaf(3, 16, 8)])
+
+    @each(["float32"])
+    def test_no_groups_and_no_elements(self, draw):
+        ends = torch.zeros(0, dtype=torch.int32, device=draw.where["device"])
+        rows = quarry.torch.grouped_mm(draw.tensor(4, 16), draw.tensor(0, 16, 8), ends)
+        self.assertTrue(torch.equal(rows, torch.zeros_like(rows)))
+        self.assertEqual(rows.shape, (4, 8))
+        self.assertEqual(quarry.torch.grouped_mm(draw.tensor(4, 16), draw.tensor(16, 8), ends).shape, (0, 4, 8))
 
     @each(["float16"])
     def test_out_and_mistakes(self, draw):

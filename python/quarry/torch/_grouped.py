@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch  # type: ignore[import-not-found, unused-ignore]
 
 from .._quarry import GroupedGemmArguments
-from ._launch import default_type, launch, refuse_grad, refuse_packed
+from ._launch import default_type, launch, refuse_grad, refuse_packed, refuse_tangents
 from ._matmul import matmul
 
 
@@ -19,6 +19,10 @@ def _groups(a: torch.Tensor, b: torch.Tensor, offs: torch.Tensor, out_dtype: tor
 
 
 def _grouped_mm_out(a: torch.Tensor, b: torch.Tensor, offs: torch.Tensor, out: torch.Tensor) -> None:
+    if b.numel() == 0:  # a tensor without elements has no address, which a launch asks for
+        out.zero_()
+        return
+
     def arguments(a: torch.Tensor, b: torch.Tensor, sizes: torch.Tensor, out: torch.Tensor) -> GroupedGemmArguments:
         return GroupedGemmArguments(a, b, out, sizes, zero_outside=True)
 
@@ -66,6 +70,7 @@ def grouped_mm(a: torch.Tensor, b: torch.Tensor, offs: torch.Tensor | None = Non
     `out`: the first two alone.
     """
     refuse_packed(b, "b")
+    refuse_tangents(a, b)
     if out is not None:
         refuse_grad(a, b, out)
         torch._check(offs is not None, lambda: "grouped_mm: expected offs beside out")

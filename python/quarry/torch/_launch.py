@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 import torch  # type: ignore[import-not-found, unused-ignore]
+from torch.autograd import forward_ad  # type: ignore[import-not-found, unused-ignore]
 
 from .._packed import Packed
 from .._quarry import Arguments, get_kernels
@@ -34,6 +35,14 @@ def refuse_packed(operand: object, name: str) -> None:
     """Raises for half bytes, which scaled_mm alone takes."""
     if isinstance(operand, Packed):
         raise TypeError(f"{name}: expected a tensor of torch: quarry.torch.scaled_mm takes quarry.Packed")
+
+
+def refuse_tangents(*tensors: torch.Tensor | None) -> None:
+    """Raises in forward mode for tensors with a tangent, as the operators have backward derivatives alone."""
+    if forward_ad._current_level < 0:
+        return
+    if any(tensor is not None and forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors):
+        raise NotImplementedError("quarry.torch: forward-mode derivatives are not implemented: use backward derivatives, or torch's operator")
 
 
 def launch(out: torch.Tensor, arguments: Callable[..., Arguments], *operands: torch.Tensor, **settings: object) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch  # type: ignore[import-not-found, unused-ignore]
 
 from .._quarry import EpilogueArguments, GemmArguments
-from ._launch import default_type, launch, math_of, refuse_grad, refuse_packed
+from ._launch import default_type, launch, math_of, refuse_grad, refuse_packed, refuse_tangents
 
 
 def _product(a: torch.Tensor, b: torch.Tensor, out_dtype: torch.dtype | None) -> torch.Tensor:
@@ -53,7 +53,7 @@ def _layer(input: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def _linear_out(input: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor], out: torch.Tensor) -> None:
-    epilogue = None if bias is None else EpilogueArguments(bias=bias.detach())
+    epilogue = None if bias is None else EpilogueArguments(bias=bias.detach().contiguous())
     launch(out, GemmArguments, input, weight.mT, epilogue=epilogue, math=math_of(input))
 
 
@@ -89,6 +89,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, out_dtype: torch.dtype | None = 
     Float32 is rounded as torch.set_float32_matmul_precision allows.
     """
     refuse_packed(b, "b")
+    refuse_tangents(a, b)
     if out is not None:
         refuse_grad(a, b, out)
         matmul_out_op(a, b, out)
@@ -107,6 +108,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, out_dtype: torch.dtype | None = 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, *, out: torch.Tensor | None = None) -> torch.Tensor:
     """input (... x K) times weight (N x K) transposed, plus bias (N): as torch.nn.functional.linear. `out`: an input of rank 2 alone."""
     refuse_packed(weight, "weight")
+    refuse_tangents(input, weight, bias)
     if out is not None:
         refuse_grad(input, weight, bias, out)
         linear_out_op(input, weight, bias, out)

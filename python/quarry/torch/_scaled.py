@@ -6,7 +6,7 @@ import torch  # type: ignore[import-not-found, unused-ignore]
 
 from .._packed import Packed
 from .._quarry import Arguments, EpilogueArguments, GemmArguments
-from ._launch import launch, refuse_grad
+from ._launch import launch, refuse_grad, refuse_tangents
 
 
 def _blocks(extent: int, size: int = 128) -> int:
@@ -55,7 +55,7 @@ def _scaled_mm_out(
             a,
             b if packed is None else Packed(b.mT, packed, (b.shape[1], a.shape[1])).T,
             out,
-            epilogue=None if bias is None else EpilogueArguments(bias=bias.detach()),
+            epilogue=None if bias is None else EpilogueArguments(bias=bias.detach().contiguous()),
             a_scale=None if scale_a is None else scale_a.detach(),
             a_scale_granularity=of_a,
             b_scale=None if scale_b is None else scale_b.detach(),
@@ -117,6 +117,7 @@ def scaled_mm(
     neighbours of K in a byte. `b_zero`, uint8 of the shape of scale_b, are zero points of unsigned weights.
     `accumulation="precise"` adds up sums of fp8 in float32. There is no gradient.
     """
+    refuse_tangents(a, None if isinstance(b, Packed) else b, scale_a, scale_b, bias)
     packed = None
     if isinstance(b, Packed):
         if len(b.shape) != 2 or not b.is_transposed:
