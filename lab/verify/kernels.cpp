@@ -15,9 +15,11 @@ namespace {
 /// A kernel on its way.
 struct Progressing {
   Kernel kernel;
-  /// Of its problems.
+  /// Its place among the kernels that were given.
+  std::size_t place;
+  /// Of its problems, and of those that it was run on.
   std::vector<std::int64_t> numbers;
-  std::int64_t runs = 0;
+  std::vector<std::int64_t> met = {};
   std::int64_t wrong_problems = 0;
   std::string reason = {};
   std::string replay = {};
@@ -165,7 +167,7 @@ class Verification {
       const std::string command = replay(with(controls, problem), each.kernel, shared.seed);
       if (options_.say) say(command);
       const Verdict verdict = run_trial(each.kernel, controls, *trial, shared.reference);
-      ++each.runs;
+      each.met.push_back(shared.number);
       if (!verdict.right()) note(each, verdict.reason(), command);
       advance();
     }
@@ -194,7 +196,7 @@ class Verification {
         report_.wrong.push_back({kernel.kernel, kernel.wrong_problems, kernel.reason, kernel.replay});
         continue;
       }
-      if (kernel.runs < std::ssize(kernel.numbers)) {
+      if (kernel.met.size() < kernel.numbers.size()) {
         ++report_.left;
         continue;
       }
@@ -235,6 +237,22 @@ class Verification {
   Status status_;
 };
 
+/// Adds the problems that kernels were run on, which are not all where the verification was stopped. Paths
+/// come in the order of the kernels.
+void add_runs(const std::map<std::pair<Operation, std::string>, StorageGroups>& groups,
+              std::span<const Kernel> kernels, std::string_view only, VerifyReport& report) {
+  std::vector<std::span<const std::int64_t>> met(kernels.size());
+  for (const auto& [key, storages] : groups) {
+    for (const auto& [storage, some] : storages) {
+      for (const Progressing& each : some) met[each.place] = each.met;
+    }
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    report.problems += std::ssize(met[i]);
+    report.paths.add(kernels[i].metadata(), met[i], only);
+  }
+}
+
 }  // namespace
 
 std::int64_t problems_for(const Kernel& kernel, const VerifyOptions& options) {
@@ -245,18 +263,17 @@ Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const Ve
                                     VerifyRecord& record, Progress& progress) {
   std::map<std::pair<Operation, std::string>, StorageGroups> groups;
   VerifyReport report;
-  for (const Kernel& kernel : kernels) {
-    const KernelMetadata& metadata = kernel.metadata();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const KernelMetadata& metadata = kernels[i].metadata();
     const OperationLab& lab = lab_of(metadata.operation);
     const std::string key = lab.result_key(metadata);
     std::vector<std::int64_t> numbers =
         problem_numbers(metadata, options.problems, derived_seed(options.seed, number_of(key)));
     const std::int64_t count = std::ssize(numbers);
-    report.least_problems = report.problems == 0 ? count : std::min(report.least_problems, count);
+    report.least_problems = i == 0 ? count : std::min(report.least_problems, count);
     report.most_problems = std::max(report.most_problems, count);
-    report.problems += count;
-    report.paths.add(metadata, numbers, options.problems.path);
-    groups[{metadata.operation, key}][lab.storage_key(metadata)].push_back({kernel, std::move(numbers)});
+    groups[{metadata.operation, key}][lab.storage_key(metadata)].push_back(
+        {kernels[i], i, std::move(numbers)});
   }
   Verification verification(options, record, progress, std::move(report));
   for (auto& [key, storages] : groups) {
@@ -266,7 +283,9 @@ Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const Ve
       verification.run_group(key.second, storages);
     }
   }
-  return std::move(verification).report();
+  Result<VerifyReport> result = std::move(verification).report();
+  if (result) add_runs(groups, kernels, options.problems.path, *result);
+  return result;
 }
 
 }  // namespace quarry::lab

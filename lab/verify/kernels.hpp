@@ -45,10 +45,12 @@ struct VerifyReport {
   std::int64_t right = 0;
   /// Kernels that were not run on all their problems, and not wrong on the others, because it was stopped.
   std::int64_t left = 0;
-  /// Of all kernels together, and the least and the most of one.
+  /// Runs of all kernels together, without those that it was stopped before.
   std::int64_t problems = 0;
+  /// The least and the most problems that one kernel has.
   std::int64_t least_problems = 0;
   std::int64_t most_problems = 0;
+  /// Of all kernels, and of the problems that ran.
   PathCounts paths = {};
   std::vector<WrongKernel> wrong = {};
 };

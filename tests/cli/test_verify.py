@@ -71,9 +71,14 @@ class Verifying(CommandTest):
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=120)
             self.assertEqual((process.returncode, err), (1, ""))
-            found = re.search(r"(\d+) kernels, \d+ problems: (\d+) right, 0 wrong, (\d+) left when it was interrupted; ", out)
+            found = re.search(r"(\d+) kernels, (\d+) problems: (\d+) right, 0 wrong, (\d+) left when it was interrupted; ", out)
             self.assertIsNotNone(found, out)
-            kernels, right, left = map(int, found.groups())
+            kernels, problems, right, left = map(int, found.groups())
+            met, having = map(int, re.search(r"paths met: plain (\d+) of (\d+),", out).groups())
+            self.assertEqual(having, kernels)
+            self.assertLessEqual(right, met)
+            self.assertLess(met, kernels)  # only what ran
+            self.assertGreater(problems, 3 * right)
             self.assertEqual(right + left, kernels)
             self.assertGreater(right, 0)
             with open(record, encoding="utf-8") as passed:

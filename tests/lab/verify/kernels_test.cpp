@@ -1,6 +1,7 @@
 // Checking many kernels: what is known when a verification ends early.
 #include "lab/verify/kernels.hpp"
 
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -22,6 +23,12 @@ std::vector<Kernel> some_kernels() {
                                  "and tile.m == 64"));
   REQUIRE(kernels.size() >= 3);
   return kernels;
+}
+
+/// Runs on problems of paths.
+std::int64_t met(const PathCounts& paths) {
+  return std::accumulate(paths.all().begin(), paths.all().end(), std::int64_t{0},
+                         [](std::int64_t sum, const PathCount& path) { return sum + path.met; });
 }
 
 }  // namespace
@@ -49,6 +56,8 @@ TEST_CASE("kernels are prepared before they run, and no sooner than they must", 
     const Result<VerifyReport> report = verify_kernels(kernels, options, record, progress);
     REQUIRE(report);
     CHECK(report->right == std::ssize(kernels));
+    CHECK(report->problems == std::ssize(kernels));
+    CHECK(met(report->paths) == std::ssize(kernels));
     CHECK(prepared.size() == kernels.size());
     CHECK(calls > 1);
   }
@@ -59,8 +68,25 @@ TEST_CASE("kernels are prepared before they run, and no sooner than they must", 
     CHECK(report->right > 0);  // is known, though most kernels were not prepared
     CHECK(report->left > 0);
     CHECK(report->right + report->left == std::ssize(kernels));
+    CHECK(report->problems == report->right);
+    CHECK(met(report->paths) == report->right);
     CHECK(calls == 1);
     CHECK(prepared.size() < kernels.size());
   }
   CHECK(all_prepared);
+}
+
+TEST_CASE("a verification that is stopped before it begins has met no path", "[verify]") {
+  const std::vector<Kernel> kernels = some_kernels();
+  VerifyOptions options;
+  options.is_stopped = [] { return true; };
+  VerifyRecord record;
+  Progress progress("verify", kernels.size());
+  const Result<VerifyReport> report = verify_kernels(kernels, options, record, progress);
+  REQUIRE(report);
+  CHECK(report->left == std::ssize(kernels));
+  CHECK(report->problems == 0);
+  CHECK(met(report->paths) == 0);
+  REQUIRE(!report->paths.all().empty());
+  CHECK(report->paths.all()[0].kernels == std::ssize(kernels));
 }
