@@ -18,10 +18,11 @@ Status file_error(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place) {
+Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place, const std::string& only) {
   VerifyRecord record;
   record.path_ = path;
   record.place_ = place;
+  record.only_ = only;
   record.file_.reset(std::fopen(path.c_str(), "a"));
   if (!record.file_) return file_error(path, "write");
 
@@ -35,10 +36,11 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place) {
     // Without its newline a line may be half of one, and half a name may be another kernel's.
     whole = !file.eof();
     std::istringstream words(line);
-    std::string where, name, more;
+    std::string where, name, only_path, more;
     std::int64_t count = 0;
-    if (!whole || !(words >> where >> count >> name) || words >> more) continue;
-    if (where != to_string(place)) continue;
+    if (!whole || !(words >> where >> count >> name)) continue;
+    if (words >> only_path && words >> more) continue;
+    if (where != to_string(place) || only_path != only) continue;
     std::int64_t& most = record.passed_[name];
     most = std::max(most, count);
   }
@@ -50,8 +52,8 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place) {
 
 Status VerifyRecord::add(std::string_view name, std::int64_t problems) {
   if (!file_) return {};
-  const std::string line =
-      std::string(to_string(place_)) + " " + std::to_string(problems) + " " + std::string(name) + "\n";
+  const std::string line = std::string(to_string(place_)) + " " + std::to_string(problems) + " " +
+                           std::string(name) + (only_.empty() ? "" : " " + only_) + "\n";
   const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
   if (!written || std::fflush(file_.get()) != 0) return file_error(path_, "write");
   return {};

@@ -13,7 +13,8 @@
 
 namespace quarry::lab {
 
-/// Lines `host 3 NAME`: the place, how many problems, the kernel. Lines are added, never changed; those that
+/// Lines `host 3 NAME`: the place, how many problems, the kernel; `host 1 NAME bias_row` where it passed the
+/// problem of that path alone. Lines are added, never changed; those that
 /// cannot be read, such as the last one of a process that was killed, are passed over. Safe from one thread
 /// at a time.
 class VerifyRecord {
@@ -21,11 +22,12 @@ class VerifyRecord {
   /// No file: nothing is known, nothing is kept.
   VerifyRecord() = default;
 
-  /// Opens or makes the file. Fails with file_error when it cannot be written, and with
+  /// Opens or makes the file. Only lines of this place and of this path alone, where it is not empty, count.
+  /// Fails with file_error when it cannot be written, and with
   /// parse_error when it cannot be read or does not end.
-  static Result<VerifyRecord> open(const std::string& path, Place place);
+  static Result<VerifyRecord> open(const std::string& path, Place place, const std::string& only);
 
-  /// Whether the kernel passed at this place with at least so many problems.
+  /// Whether the kernel passed there with at least so many problems.
   bool passed(std::string_view name, std::int64_t problems) const {
     const auto found = passed_.find(std::string(name));
     return found != passed_.end() && found->second >= problems;
@@ -44,6 +46,8 @@ class VerifyRecord {
   std::unique_ptr<std::FILE, Close> file_;
   std::string path_;
   Place place_ = Place::host;
+  /// The path, where there is only one.
+  std::string only_;
 };
 
 }  // namespace quarry::lab

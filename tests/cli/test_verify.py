@@ -161,6 +161,21 @@ class Resuming(CommandTest):
             file.write(b"\xff\x00\nhost\nhost x y\n\n" + f"device 3 {self.names[0]}\n".encode())
         self.assertEqual(self.verify(), (len(self.names), 0))  # a kernel that passed elsewhere did not pass here
 
+    def test_a_path_alone_is_kept_apart(self):
+        def path(name, *flags):
+            done = self.quarry("verify", "--where", SOME, *HOST, "--resume", self.path, "--path", name, "--format", "json", *flags)
+            return done.json["summary"]["right"], done.json["summary"]["resumed"]
+        count = len(self.names)
+        self.assertEqual(path("bias_row"), (count, 0))
+        self.assertEqual(sorted(self.recorded().splitlines()), sorted(f"host 1 {name} bias_row" for name in self.names))
+        self.assertEqual(path("clamp"), (count, 0))
+        self.assertEqual(path("bias_row"), (0, count))
+        self.assertEqual(self.verify("--problems", "1"), (count, 0))  # not the problem of a path
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("".join(f"host 30 {name}\n" for name in self.names))  # as earlier versions wrote it
+        self.assertEqual(path("clamp"), (count, 0))
+        self.assertEqual(self.verify("--problems", "30"), (0, count))
+
     def test_a_file_that_cannot_be_written(self):
         self.refused("verify", "--where", SOME, *HOST, "--resume", "/nonexistent/x", status=1, says="`/nonexistent/x`")
 

@@ -153,7 +153,7 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
 
   lab::VerifyRecord record;
   if (!flags.resume.empty()) {
-    Result<lab::VerifyRecord> opened = lab::VerifyRecord::open(flags.resume, *place);
+    Result<lab::VerifyRecord> opened = lab::VerifyRecord::open(flags.resume, *place, options.problems.path);
     if (!opened) return opened.status();
     record = *std::move(opened);
   }
