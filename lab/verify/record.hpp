@@ -14,17 +14,16 @@
 namespace quarry::lab {
 
 /// Lines `host 3 NAME`: the place, how many problems, the kernel; `host 1 NAME bias_row` where it passed the
-/// problem of that path alone. Lines are added, never changed; those that
-/// cannot be read, such as the last one of a process that was killed, are passed over. Safe from one thread
-/// at a time.
+/// problem of that path alone. Lines are added, never changed. The last one of a process that was killed may
+/// be cut, and is taken away. Safe from one thread at a time.
 class VerifyRecord {
  public:
   /// No file: nothing is known, nothing is kept.
   VerifyRecord() = default;
 
   /// Opens or makes the file. Only lines of this place and of this path alone, where it is not empty, count.
-  /// Fails with file_error when it cannot be written, and with
-  /// parse_error when it cannot be read or does not end.
+  /// Fails with file_error when it cannot be written, and with parse_error, with nothing changed, when it
+  /// cannot be read, does not end or is another file than a record.
   static Result<VerifyRecord> open(const std::string& path, Place place, const std::string& only);
 
   /// Whether the kernel passed there with at least so many problems.

@@ -156,10 +156,35 @@ class Resuming(CommandTest):
         self.assertEqual(self.verify(), (count - 1, 1))
         self.assertEqual(self.verify(), (0, count))
 
+    def test_a_last_line_that_is_cut_anywhere(self):
+        count = len(self.names)
+        line = f"host 1 {self.names[1]} clamp"
+        cuts = {1, 4, 5, 6, 7, len(line) - len(" clamp"), len(line) - 1, random.randrange(1, len(line))}
+        for cut in sorted(cuts):
+            with self.subTest(cut=cut):
+                with open(self.path, "w", encoding="utf-8") as file:
+                    file.write(f"host 1 {self.names[0]}\n{line[:cut]}")
+                self.assertEqual(self.verify("--problems", "1"), (count - 1, 1))
+                self.assertEqual(sorted(self.recorded().splitlines()), sorted(f"host 1 {name}" for name in self.names))
+
     def test_lines_that_say_nothing(self):
-        with open(self.path, "wb") as file:
-            file.write(b"\xff\x00\nhost\nhost x y\n\n" + f"device 3 {self.names[0]}\n".encode())
+        with open(self.path, "w", encoding="utf-8") as file:
+            # Earlier versions left lines that a killed process had cut.
+            file.write(f"h\nhost\nhost 3\nhost 3 \nhost 3 {self.names[0][:9]}\ndevice 3 {self.names[0]}\n")
         self.assertEqual(self.verify(), (len(self.names), 0))  # a kernel that passed elsewhere did not pass here
+
+    def test_another_file_is_refused_and_left_alone(self):
+        name = self.names[0]
+        texts = [b"my notes", b"my notes\n", b"\n", b"\0", b"host x y\n", b"host  \n", b"hosts 3 x\n", b"host 3x y\n", b"host 3 a b c\n",
+                 b"host 3 \xff\n", f"host 3 {name}\nmy notes".encode(), f"host 3 {name}\r\n".encode(), b'{"version": 1}\n']
+        for text in [*texts, random.randbytes(3000)]:
+            with self.subTest(text=text):
+                with open(self.path, "wb") as file:
+                    file.write(text)
+                self.refused("verify", "--where", SOME, *HOST, "--resume", self.path,
+                             says=[f"--resume `{self.path}`", "it is not a record of quarry verify: line "])
+                with open(self.path, "rb") as file:
+                    self.assertEqual(file.read(), text)
 
     def test_a_path_alone_is_kept_apart(self):
         def path(name, *flags):
