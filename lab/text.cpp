@@ -21,6 +21,18 @@ std::string one_ascii_line(std::string_view text) {
   return line;
 }
 
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += R"('\'')";  // ends the quotes, and begins others behind the one of the text
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
 std::string rounded(double value, int decimals) {
   char buffer[48];
   const double size = std::abs(value);

@@ -22,6 +22,9 @@ std::string one_line(std::string_view text);
 /// or in part.
 std::string one_ascii_line(std::string_view text);
 
+/// The text as one word of a command line, in single quotes, as a POSIX shell reads it.
+std::string shell_word(std::string_view text);
+
 /// A number with `decimals` digits behind the point; very small and very large ones in scientific notation.
 std::string rounded(double value, int decimals);
 

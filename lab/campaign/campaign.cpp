@@ -11,6 +11,7 @@
 #include "lab/operation.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/problems/seed.hpp"
+#include "lab/text.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "registry/compile/compiler.hpp"
@@ -124,7 +125,8 @@ class Campaign {
     host::parallel_for(options_.problems, host::default_threads(), [&](int, std::int64_t i) {
       if (has_failed()) return;
       if (options_.is_stopped && options_.is_stopped()) return leave_out();
-      run_problem(options_.seed + static_cast<std::uint64_t>(i));
+      // Behind the last seed of a flag, the first one follows.
+      run_problem((options_.seed + static_cast<std::uint64_t>(i)) & std::uint64_t{most_seed});
     });
   }
 
@@ -152,7 +154,7 @@ class Campaign {
     Drawn drawn{.seed = seed, .source = *part.source, .problem = part.source->draw(derived_seed(seed, 0))};
     drawn.replay = "quarry verify --campaign 1 --seed " + std::to_string(seed) + " --on " +
                    std::string(to_string(options_.place));
-    if (!options_.where.empty()) drawn.replay += " --where '" + options_.where + "'";
+    if (!options_.where.empty()) drawn.replay += " --where " + shell_word(options_.where);
     if (options_.say) say(drawn);
     if (const DType type = drawn.problem.scalars_in_memory; type != DType::none)
       drawn.scalars.store(type, drawn.problem.arguments);

@@ -19,7 +19,8 @@ namespace quarry::lab {
 struct CampaignOptions {
   Place place = Place::host;
   std::int64_t problems = 0;
-  /// Problem number i is drawn with seed + i, so that one of them can be repeated by itself.
+  /// Problem number i is drawn with seed + i, so that one of them can be repeated by itself; 0 follows
+  /// most_seed.
   std::uint64_t seed = 0;
   /// The kernels that take part.
   Filter filter = {};

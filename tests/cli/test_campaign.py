@@ -1,6 +1,7 @@
 """quarry verify --campaign, on the host executor."""
 
 import re
+import shlex
 import signal
 import subprocess
 import unittest
@@ -46,6 +47,23 @@ class Campaign(CommandTest):
         self.assertEqual(self.trials(3, 3), sorted(alone))
         for seed, line in zip((3, 4, 5), alone):
             self.assertTrue(line.startswith(f"quarry: quarry verify --campaign 1 --seed {seed} --on host"), line)
+
+    def test_a_problem_of_a_filter_can_be_repeated_by_itself(self):
+        for where in ("name ~ '128x128'", 'name ~ "64x64" and a.dtype == f16', "name ~ \"'\" or family == 'gemm_simt'"):
+            with self.subTest(where=where):
+                done = run_quarry("verify", "--campaign", "1", *HOST, "--seed", "5", "--where", where, "--trials")
+                line = done.err.splitlines()[0]
+                words = shlex.split(line.removeprefix("quarry: quarry "), comments=True)
+                self.assertEqual(words[-2:], ["--where", where])
+                again = run_quarry(*words, "--trials")
+                self.assertEqual((again.err, again.out), (done.err, done.out))
+
+    def test_behind_the_last_seed_comes_the_first(self):
+        last = 2**63 - 1
+        lines = self.trials(3, last)
+        seeds = [int(re.search(r"--seed (\d+)", line)[1]) for line in lines]
+        self.assertEqual(sorted(seeds), [0, 1, last])
+        self.assertEqual(lines, sorted(line for seed in seeds for line in self.trials(1, seed)))
 
     def test_a_filter(self):
         where = "family == gemm_sm80 and a.dtype == f16"
