@@ -17,18 +17,6 @@ constexpr double reference_multiplications = 1e9;
 /// Above this the host executor takes noticeably long.
 constexpr double patient_multiplications = 4e9;
 
-/// Refuses operands that this machine's memory cannot hold, before any is touched.
-Status check_memory(const Problem& problem) {
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  // The operands, and what the outputs are compared with.
-  const double needed = memory_bytes(problem, 2);
-  if (needed <= 0.9 * memory) return {};
-  return Status(StatusCode::device_error, "the operands need " + rounded(needed / (1 << 30), 1) +
-                                              " GiB of host memory, this machine has " +
-                                              rounded(memory / (1 << 30), 1));
-}
-
 /// The best kernel that can run, with a message where a better one cannot.
 Result<Candidate> best_kernel(const HeldArguments& arguments, FindOptions options,
                               const SolveSetting& setting) {
@@ -93,6 +81,17 @@ Availability available_on(Place place) {
 }
 
 }  // namespace
+
+Status check_memory(const Problem& problem) {
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  // The operands, and what the outputs are compared with.
+  const double needed = memory_bytes(problem, 2);
+  if (needed <= 0.9 * memory) return {};
+  return Status(StatusCode::device_error, "the operands need " + rounded(needed / (1 << 30), 1) +
+                                              " GiB of host memory, this machine has " +
+                                              rounded(memory / (1 << 30), 1));
+}
 
 Result<Solved> solve(const Problem& problem, std::uint64_t seed, const SolveSetting& setting) {
   const Place place = setting.place;

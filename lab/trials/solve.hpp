@@ -38,6 +38,9 @@ struct Solved {
   std::optional<double> seconds = std::nullopt;
 };
 
+/// Refuses operands that this machine's memory cannot hold, before any is touched.
+Status check_memory(const Problem& problem);
+
 /// Solves the problem on random operands of this seed. Fails where no kernel takes it, the one that was given
 /// refuses it, memory runs out, or the device fails; a result that is wrong is no failure.
 Result<Solved> solve(const Problem& problem, std::uint64_t seed, const SolveSetting& setting);

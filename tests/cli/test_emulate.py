@@ -100,7 +100,7 @@ class Emulating(CommandTest):
     def test_the_same_status_as_a_run(self):
         cases = ((SM80, "257x129x200", ("--a", "f16:row:ld=203")), (SM80, "10x10x64", ("--split-k", "100")),
                  (SM80, "10x10x64", ("--a", "bf16:row")), (SM80, "10x10x64", ("--b", "f16:row")),
-                 (SIMT, "2000000000x2000000000x1", ()), (SIMT, "10x10x10", ("--beta", "1", "--c", "f16:row")),
+                 (SIMT, "2000000000x2000000000x1", ()), (SIMT, "2000000x2000000x1", ()), (SIMT, "10x10x10", ("--beta", "1", "--c", "f16:row")),
                  (SM80.replace("128x128x32", "120x128x32"), "10x10x64", ()), (SM80.replace("s3", "s"), "10x10x64", ()))
         for kernel, shape, more in cases:
             with self.subTest(kernel=kernel, shape=shape, more=more):

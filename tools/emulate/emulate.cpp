@@ -13,6 +13,7 @@
 #include "lab/problems/seed.hpp"
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
+#include "lab/trials/solve.hpp"
 #include "quarry/registry.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
@@ -63,6 +64,8 @@ struct Finding {
 };
 
 struct Findings {
+  /// Why a run could not begin.
+  Status status;
   std::int64_t trials = 0;
   lab::PathCounts paths = {};
   std::vector<Finding> wrong;
@@ -152,14 +155,12 @@ Result<Modules> compile(const EmulateRequest& request) {
   return Modules::compile(emulate::entries_of(request.kernels), request.sources);
 }
 
-Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules, int threads) {
-  Verdict verdict;
+/// Fails where there is no memory for the operands.
+Result<Verdict> run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules,
+                        int threads) {
   Result<lab::Operands> operands =
       lab::Operands::make(arguments_of(problem.problem), operand_options(problem.problem, problem.seed));
-  if (!operands) {
-    verdict.status = operands.status();
-    return verdict;
-  }
+  if (!operands) return operands.status();
   return emulate::run_trial(
       kernel, *operands, modules,
       {.emulator = {.seed = problem.seed, .copies = problem.copies, .host_threads = threads},
@@ -184,12 +185,14 @@ Findings run_all(const EmulateRequest& request, const Modules& modules) {
     const Kernel& kernel = request.kernels[static_cast<std::size_t>(i)];
     for (const std::int64_t number : emulate::numbers_for(kernel, request.problems, request.seed)) {
       const EmulatedProblem problem = problem_of(request, kernel, number);
-      const Verdict verdict = run_one(kernel, problem, modules, 1);
-      const std::string fault = fault_of(request, verdict);
+      const Result<Verdict> verdict = run_one(kernel, problem, modules, 1);
+      const std::string fault = verdict ? fault_of(request, *verdict) : "";
       const std::lock_guard lock(mutex);
+      if (!verdict) findings.status = verdict.status();
+      if (!findings.status) return;
       ++findings.trials;
       met[static_cast<std::size_t>(i)].push_back(number);
-      findings.counters += verdict.counters;
+      findings.counters += verdict->counters;
       progress.advance(1);
       if (!fault.empty()) {
         findings.wrong.push_back({std::string(kernel.name()), fault, emulate::replay(kernel, problem)});
@@ -206,11 +209,12 @@ Findings run_all(const EmulateRequest& request, const Modules& modules) {
 Findings run_single(const EmulateRequest& request, const Modules& modules) {
   const Kernel& kernel = request.kernels[0];
   const EmulatedProblem problem = problem_of(request, kernel, 0);
-  Verdict verdict = run_one(kernel, problem, modules, 0);
+  Result<Verdict> verdict = run_one(kernel, problem, modules, 0);
   // What blocks do to each other is found at the same place each time only where they run one after another.
-  if (!verdict.right()) verdict = run_one(kernel, problem, modules, 1);
-  Findings findings{.trials = 1, .wrong = {}, .counters = verdict.counters};
-  const std::string fault = fault_of(request, verdict);
+  if (verdict && !verdict->right()) verdict = run_one(kernel, problem, modules, 1);
+  if (!verdict) return {.status = verdict.status(), .wrong = {}, .counters = {}};
+  Findings findings{.status = {}, .trials = 1, .wrong = {}, .counters = verdict->counters};
+  const std::string fault = fault_of(request, *verdict);
   if (!fault.empty()) {
     findings.wrong.push_back({std::string(kernel.name()), fault, emulate::replay(kernel, problem)});
   }
@@ -252,10 +256,12 @@ int emulate_kernels(const EmulateFlags& flags) {
     // Refused in the words of a run, before anything is compiled.
     const Status supported = request->kernels[0].supports(arguments_of(*request->problem));
     if (!supported) return report(supported);
+    if (Status fits = lab::check_memory(*request->problem); !fits) return report(fits);
   }
   const Result<Modules> modules = compile(*request);
   if (!modules) return report(modules.status()), usage;
   const Findings findings = request->problem ? run_single(*request, *modules) : run_all(*request, *modules);
+  if (!findings.status) return report(findings.status);
   print_findings(*request, findings);
   return findings.wrong.empty() ? done : failed;
 }
