@@ -13,6 +13,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "lab/emulate/held_interrupts.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "registry/compile/sources.hpp"
 
@@ -140,6 +141,7 @@ using Entries = std::map<std::string, const emulator::Entry*, std::less<>>;
 Result<Entries> compile_entries(std::span<const std::string> names, const std::string& kernels) {
   const Result<std::vector<Module>> modules = split(names);
   if (!modules) return modules.status();
+  const HeldInterrupts interrupts;  // until the folder is gone
   const ScratchFolder scratch;
   if (scratch.path().empty()) return failure("there is no folder for temporary files");
   const std::vector<std::string> command = compiler(kernels);
@@ -147,6 +149,7 @@ Result<Entries> compile_entries(std::span<const std::string> names, const std::s
   Status status;
   std::mutex mutex;
   host::parallel_for(std::ssize(*modules), host::default_threads(), [&](int, std::int64_t i) {
+    if (interrupts.has_come()) return;
     const Module& module = (*modules)[static_cast<std::size_t>(i)];
     const Result<void*> handle = build(module, command, scratch.path() / std::to_string(i));
     const std::lock_guard lock(mutex);
@@ -158,6 +161,7 @@ Result<Entries> compile_entries(std::span<const std::string> names, const std::s
       made[name] = static_cast<const emulator::Entry*>(dlsym(*handle, name.c_str()));
     }
   });
+  if (interrupts.has_come()) return failure("an interrupt ended the compilation");
   if (!status) return status;
   return made;
 }

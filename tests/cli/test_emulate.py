@@ -1,15 +1,19 @@
 """quarry emulate, where the build has it."""
 
 import itertools
+import os
 import random
 import re
 import shlex
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
-from quarry_command import CommandTest, run_quarry
+from quarry_command import BINARY, CommandTest, run_quarry
 
 SOURCES = Path(__file__).parents[2] / "kernels"
 THERE = "emulate" in run_quarry("--help").out
@@ -115,6 +119,20 @@ class Emulating(CommandTest):
                 self.assertEqual(run.status, emulated.status)
                 self.assertNotEqual(emulated.status, 0)
                 self.assertEqual(emulated.out, "")
+
+    def test_an_interrupt_of_the_compilation_leaves_no_files(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number=number), tempfile.TemporaryDirectory() as folder:
+                words = [BINARY, "emulate", "--where", "family == gemm_simt", "--cover", "--problems", "1"]
+                process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": folder})
+                self.addCleanup(process.kill)
+                for _ in range(6000):
+                    if list(Path(folder).glob("quarry-emulate-*/*.cpp")):
+                        break
+                    time.sleep(0.02)
+                process.send_signal(number)
+                self.assertEqual((process.communicate(timeout=120), process.returncode), (("", ""), -number))
+                self.assertEqual(list(Path(folder).glob("quarry-emulate-*")), [])
 
     def test_bad_usage(self):
         self.refused("emulate", SIMT, SM80, "64x64x64", says="a shape goes with one kernel")
