@@ -65,6 +65,11 @@ class Ledger(CommandTest):
         self.quarry(*merge, self.path("row"))
         self.assertEqual(self.read("all"), self.read("both"))
 
+    def test_one_entry(self):
+        self.quarry("verify", self.names[0], "--on", "host", "--problems", "2", "--ledger", self.path("one"))
+        done = self.quarry("verify", "--ledger", self.path("all"), "--merge-ledgers", self.path("one"))
+        self.assertEqual(done.out, f"`{self.path('all')}`: 1 entry, 1 kernel\n")
+
     def test_bad_ledgers(self):
         verify = (*VERIFY, SOME, "--ledger")
         notes = self.write("notes", "my notes\n")
