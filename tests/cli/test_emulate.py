@@ -143,7 +143,9 @@ class Emulating(CommandTest):
         self.refused("emulate", SIMT, "--problems", "0", says="--problems")
         self.refused("emulate", SIMT, "--path", "words", says="no kernel was selected", status=1)
         self.refused("emulate", SIMT, "--path", "plian", says="`plian`")
-        self.refused("emulate", SIMT, "64x64x64", "--path", "plain", says="--path chooses random problems")
+        for flags, says in ((("--path", "plain"), "--path chooses random problems"), (("--problems", "2"), "--problems chooses random problems"),
+                            (("--cover",), "--cover chooses kernels"), (("--sample", "1"), "--sample chooses kernels")):
+            self.refused("emulate", SIMT, "64x64x64", *flags, says=f"{says}: it does not go with a shape")
         self.refused("emulate", "--sample", "many", says="--sample")
         self.refused("emulate", SIMT, "64x64x64", "--format", "xml", says="table or json")
         self.refused("emulate", "--where", "tile.m == 3", says="no kernel was selected", status=1)

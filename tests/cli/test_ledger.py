@@ -70,6 +70,16 @@ class Ledger(CommandTest):
         done = self.quarry("verify", "--ledger", self.path("all"), "--merge-ledgers", self.path("one"))
         self.assertEqual(done.out, f"`{self.path('all')}`: 1 entry, 1 kernel\n")
 
+    def test_merging_goes_with_no_other_flag(self):
+        self.quarry("verify", self.names[0], "--on", "host", "--problems", "2", "--ledger", self.path("one"))
+        merge = ("verify", "--ledger", self.path("all"), "--merge-ledgers", self.path("one"))
+        for flags in (("--where", "bogus"), ("--seed", "abc"), ("--problems", "zero"), ("--path", "nope"), ("--format", "json"), ("--on", "host"),
+                      ("--resume", self.path("x")), ("--campaign", "3"), ("--trials",), ("--limit", "1"), ("--columns", "name"), ("--sort", "name")):
+            with self.subTest(flags=flags):
+                self.refused(*merge, *flags, says=f"--merge-ledgers does not go with {flags[0]}")
+        self.refused(*merge, "--", self.names[0], says="--merge-ledgers does not go with a kernel's name")
+        self.assertEqual(os.listdir(self.folder), ["one"])
+
     def test_bad_ledgers(self):
         verify = (*VERIFY, SOME, "--ledger")
         notes = self.write("notes", "my notes\n")

@@ -119,6 +119,17 @@ Status choose_kernels(const EmulateFlags& flags, EmulateRequest& request) {
   return {};
 }
 
+/// A shape is one problem of one kernel: what chooses problems or kernels does not go with it.
+Status check_shape_alone(const EmulateFlags& flags) {
+  const char* const other = !flags.problems.path.empty()       ? "--path chooses random problems"
+                            : !flags.problems.problems.empty() ? "--problems chooses random problems"
+                            : flags.cover                      ? "--cover chooses kernels"
+                            : !flags.sample.empty()            ? "--sample chooses kernels"
+                                                               : nullptr;
+  if (other == nullptr) return {};
+  return {StatusCode::parse_error, std::string(other) + ": it does not go with a shape"};
+}
+
 Result<EmulateRequest> read_request(EmulateFlags flags) {
   EmulateRequest request{.sources = flags.kernels, .no_conflicts = flags.no_conflicts};
   if (Status s = read_numbers(flags, request); !s) return s;
@@ -129,14 +140,13 @@ Result<EmulateRequest> read_request(EmulateFlags flags) {
     if (words.size() != 1) {
       return Status(StatusCode::parse_error, "a shape goes with one kernel: quarry emulate NAME SHAPE");
     }
+    if (Status s = check_shape_alone(flags); !s) return s;
   } else if (!flags.settings.empty()) {
     return Status(StatusCode::parse_error,
                   "--" + flags.settings.begin()->first + " goes with a shape: quarry emulate NAME SHAPE");
   }
   if (Status s = choose_kernels(flags, request); !s) return s;
   if (shape.empty()) return request;
-  if (!flags.problems.path.empty())
-    return Status(StatusCode::parse_error, "--path chooses random problems: it does not go with a shape");
   Result<lab::Problem> problem = lab::problem_for(request.kernels[0], shape, flags.settings);
   if (!problem) return problem.status();
   request.problem = *std::move(problem);

@@ -201,12 +201,20 @@ int campaign(const VerifyFlags& flags, bool has_problems) {
                           .listing = flags.listing});
 }
 
-int verify(const VerifyFlags& flags) {
-  if (!flags.merge_ledgers.empty()) {
-    if (flags.ledger.empty())
-      return report(Status(StatusCode::invalid_arguments, "--merge-ledgers: into which? Give --ledger FILE"));
-    return merge_ledgers(flags.ledger, flags.merge_ledgers);
+/// Ledgers are merged without any kernel: --ledger is the only other flag.
+int merge(const VerifyFlags& flags, const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name =
+        option->get_positional() ? "a kernel's name" : "--" + option->get_lnames().front();
+    if (option->count() == 0 || name == "--merge-ledgers" || name == "--ledger") continue;
+    return report(Status(StatusCode::parse_error, "--merge-ledgers does not go with " + name));
   }
+  if (flags.ledger.empty())
+    return report(Status(StatusCode::invalid_arguments, "--merge-ledgers: into which? Give --ledger FILE"));
+  return merge_ledgers(flags.ledger, flags.merge_ledgers);
+}
+
+int verify(const VerifyFlags& flags) {
   const Result<Summary> summary = verify_selected(flags);
   if (!summary) return report(summary.status());
   if (Status printed = print_summary(*summary, flags.listing); !printed) return report(printed);
@@ -275,6 +283,7 @@ void add_verify(CLI::App& app, Action& action) {
   add_listing_flags(*command, flags->listing);
   command->callback([flags, command, &action] {
     action = [flags, command] {
+      if (command->count("--merge-ledgers") > 0) return merge(*flags, *command);
       if (command->count("--campaign") == 0) return verify(*flags);
       return campaign(*flags, command->count("--problems") > 0);
     };
