@@ -121,7 +121,7 @@ class Scales(CommandTest):
         for flags, says in ((("--a-scale", "column"), "--a-scale: scales: expected tensor, row, 1x128, 1x32 or 1x64, got `column`"),
                             (("--b-scale", "row"), "--b-scale: scales: expected tensor, column, 1x128, 128x128, 1x32 or 1x64, got `row`"),
                             (("--a-scale", "1x16"), "--a-scale: scales: expected tensor, row, 1x128, 1x32 or 1x64, got `1x16`"),
-                            (("--b-scale", ""), "--b-scale: ")):
+                            (("--b-scale", ""), "--b-scale has an empty value")):
             with self.subTest(flags=flags):
                 self.refused("find", *PROBLEM, *flags, says=says)
         self.refused("find", "gemm", "64x64x64", "s8", "--out", "s32", "--b-scale", "column",

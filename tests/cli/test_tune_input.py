@@ -102,14 +102,9 @@ class BadInput(TuneTest):
     def test_empty_values(self):
         times = self.times(PROBLEMS[:1])
         problem = PROBLEMS[0].split()
-        for flag, expected in (("--shard", "a part such as 0/16"), ("-o", "a file"), ("--m", "a range such as 1..8192"),
-                               ("--budget", "a number of seconds"), ("--devices", "a number of devices, or all"), ("--top", "a number"),
-                               ("--prune", "a number"), ("--repeats", "a number"), ("--gap-ms", "a number of milliseconds"),
-                               ("--seed", "a number"), ("--log", "a file"), ("--shapes", "a file"), ("--merge", "a file"), ("--show", "a file"),
-                               ("--svg", "a file"), ("--export", "a folder"), ("--target", "compute capabilities"), ("--times", "a file"),
-                               ("--device-model", "the name of a device model")):
-            self.refused("tune", *problem, *(() if flag == "--times" else ("--times", times)), flag, "",
-                         says=[flag.replace("-o", "--output"), f"expected {expected}", "got ``"])
+        for flag in ("--shard", "-o", "--m", "--budget", "--devices", "--top", "--prune", "--repeats", "--gap-ms", "--seed", "--log", "--shapes",
+                     "--merge", "--show", "--svg", "--export", "--target", "--times", "--device-model"):
+            self.refused("tune", *problem, *(() if flag == "--times" else ("--times", times)), flag, "", says=f"{flag} has an empty value")
 
     def test_text_of_a_user_is_no_table(self):
         self.times(PROBLEMS[:1])

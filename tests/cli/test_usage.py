@@ -82,7 +82,14 @@ class Usage(CommandTest):
         for flag in ("--explain", "--precompiled"):
             self.refused("find", "gemm", "64x64x64", "f16", flag + "=yes", says=[flag + " takes no value", "`yes`"])
         self.refused("find", "gemm", "64x64x64", "f16", "--explain=", says="takes no value")
-        self.refused("list", "--where=", "--limit=1", says="--where= has no value")
+
+    def test_an_empty_value(self):
+        for command, flag in ((("list",), "--where"), (("find", "gemm", "64x64x64", "f16"), "--kernel"), (("find", "gemm", "64x64x64", "f16"), "--shapes"),
+                              (("run", "gemm", "64x64x64", "f16"), "--on"), (("verify",), "--resume"), (("verify",), "--ledger")):
+            self.refused(*command, flag + "=", "--on=host", says=flag + " has an empty value")
+            self.refused(*command, flag, "", "--on", "host", says=flag + " has an empty value")
+        self.refused("pack", "-o", "", says="-o has an empty value")
+        self.refused("list", "--wher", "", says="unknown flag `--wher`")
 
     def test_brackets_make_no_list_of_words(self):
         for word in ("[]", "[a,b]", "[[1]]"):

@@ -39,6 +39,9 @@ TypedFlag split(const std::string& word) {
   return {word.substr(0, sign), word.substr(sign + 1)};
 }
 
+/// An empty value would mean the same as no flag: `--resume "$UNSET"`.
+std::string empty_value(const std::string& flag) { return flag + " has an empty value"; }
+
 /// What is wrong with a flag, or "". @param takes_next becomes whether the next word is its value
 std::string flag_fault(const CLI::App& command, const std::string& word, bool& takes_next) {
   const TypedFlag flag = split(word);
@@ -48,7 +51,7 @@ std::string flag_fault(const CLI::App& command, const std::string& word, bool& t
   takes_next = has_value && !flag.value;
   if (!flag.value) return "";
   if (!has_value) return flag.name + " takes no value, got " + lab::quoted(*flag.value);
-  return flag.value->empty() ? flag.name + "= has no value" : "";
+  return flag.value->empty() ? empty_value(flag.name) : "";
 }
 
 /// What is wrong with the words behind a command, or "".
@@ -61,7 +64,7 @@ std::string words_fault(const CLI::App& command, std::span<const std::string> wo
     if (!word.starts_with('-') || word == "-") continue;
     bool takes_next = false;
     if (std::string fault = flag_fault(command, word, takes_next); !fault.empty()) return fault;
-    if (takes_next) ++i;
+    if (takes_next && ++i < words.size() && words[i].empty()) return empty_value(split(word).name);
   }
   return "";
 }

@@ -1,7 +1,6 @@
 /// quarry tune: measures which kernels are the fastest, and keeps it in tables.
 #include "tools/command/tune/tune.hpp"
 
-#include <string_view>
 #include <utility>
 
 #include "lab/text.hpp"
@@ -46,39 +45,6 @@ int tune_command(const TuneFlags& flags) {
   if (!flags.export_folder.empty()) return export_tuning(flags);
   if (!flags.merge.empty()) return merge_tuning(flags);
   return tune_problems(flags);
-}
-
-/// What the value of a flag is, by the type that help shows; "" for types of other commands, too.
-std::string_view value_of_type(std::string_view type) {
-  constexpr std::pair<std::string_view, std::string_view> values[] = {
-      {"FILE", "a file"},
-      {"FOLDER", "a folder"},
-      {"I/N", "a part such as 0/16"},
-      {"LOW..HIGH", "a range such as 1..8192"},
-      {"SECONDS", "a number of seconds"},
-      {"MS", "a number of milliseconds"},
-      {"N|all", "a number of devices, or all"},
-      {"N", "a number"},
-      {"X", "a number"},
-      {"CC", "compute capabilities such as 80,90"},
-      {"NAME", "the name of a device model"}};
-  for (const auto& [name, value] : values) {
-    if (name == type) return value;
-  }
-  return "";
-}
-
-/// Refuses empty values, which would otherwise mean the same as no flag.
-void refuse_empty_values(CLI::App& command) {
-  for (CLI::Option* option : command.get_options()) {
-    const std::string expected(value_of_type(option->get_type_name()));
-    if (expected.empty()) continue;
-    option->check(CLI::Validator(
-        [expected](const std::string& text) {
-          return text.empty() ? "expected " + expected + ", got ``" : std::string();
-        },
-        ""));
-  }
 }
 
 void add_measuring_flags(CLI::App& command, TuneFlags& flags) {
@@ -145,7 +111,6 @@ void add_tune(CLI::App& app, Action& action) {
       ->group("Problem");
   add_table_flags(*command, *flags);
   add_measuring_flags(*command, *flags);
-  refuse_empty_values(*command);
   add_listing_flags(*command, flags->listing);
   command->callback([flags, &action] { action = [flags] { return tune_command(*flags); }; });
 }
