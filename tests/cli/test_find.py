@@ -295,6 +295,18 @@ class ShapesFile(CommandTest):
         more = self.quarry("find", "--shapes", path, "--a", "f16", "--limit", "3", "--format", "names")
         self.assertEqual(len(more.lines), 6)
 
+    def test_several_problems_are_sorted_before_they_are_cut(self):
+        shapes = ["64x64x64", "128x128x128"]
+        for key in ("predicted_us", "-predicted_us", "-name"):
+            def rows(path, *words):
+                found = self.quarry("find", "gemm", "f16", "--shapes", path, "--sort", key, "--format", "json", *words).json
+                return {(row["problem"], row["name"]) for row in found["candidates"]}
+            for words in (("--limit", "1"), ("--limit", "3"), ()):
+                alone = set().union(*(rows(self.write({"problems": [{"shape": shape}]}), *(words or ("--limit", "1"))) for shape in shapes))
+                self.assertEqual(rows(self.write({"problems": [{"shape": shape} for shape in shapes]}), *words), alone)
+        self.assertEqual(len(rows(self.write({"problems": [{"shape": shape} for shape in shapes]}), "--limit", "all")),
+                         sum(len(rows(self.write({"problems": [{"shape": shape}]}))) for shape in shapes))
+
     def test_missing_file(self):
         self.refused("find", "gemm", "f16", "--shapes", "/nonexistent/x.json", says=["`/nonexistent/x.json`", "No such"])
 

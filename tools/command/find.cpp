@@ -61,7 +61,8 @@ std::string column_notes() {
   return "Columns of each candidate:\n" + lab::join(answer_columns, "and") +
          ",\nand the fields of its kernel, which `quarry list --fields` lists. --columns and --sort take "
          "both, --where "
-         "takes fields.";
+         "takes fields.\n"
+         "Of several problems (--shapes), --limit counts the candidates of each one, and is 1 unless given.";
 }
 
 template <class T>
@@ -173,11 +174,7 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
   const bool several = answers.size() > 1;
   std::vector<Match> matches;
   for (const Answer& answer : answers) {
-    std::size_t left = several ? flags.listing.limit.value_or(1) : answer.found.size();
-    for (const Candidate& candidate : answer.found) {
-      if (left-- == 0) break;
-      matches.push_back({&answer, &candidate});
-    }
+    for (const Candidate& candidate : answer.found) matches.push_back({&answer, &candidate});
   }
   std::vector<std::size_t> numbers;
   Listing listing{.noun = "candidates",
@@ -195,7 +192,12 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
                   {"calibrated_on", calibrated_on(device)},
                   {"problems", summaries(answers, options)}};
   ListingFlags listing_flags = flags.listing;
-  if (several) listing_flags.limit = matches.size();  // cut for each problem already
+  if (several) {
+    listing.group_of = [&](std::size_t row) {
+      return static_cast<std::size_t>(matches[row].answer - answers.data());
+    };
+    listing_flags.limit = flags.listing.limit.value_or(1);
+  }
   if (listing.rows == 0 && listing_flags.format == Format::table) {
     // No heading above nothing, but a wrong column name is still an error.
     listing_flags.format = Format::names;

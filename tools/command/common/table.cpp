@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "lab/text.hpp"
@@ -44,6 +45,12 @@ Status sort_rows(const Listing& listing, std::string_view key, std::vector<std::
   return {};
 }
 
+/// Leaves of each group of rows the first ones, so many at most.
+void cut_groups(const Listing& listing, std::size_t limit, std::vector<std::size_t>& rows) {
+  std::map<std::size_t, std::size_t> kept;
+  std::erase_if(rows, [&](std::size_t row) { return ++kept[listing.group_of(row)] > limit; });
+}
+
 Result<Selected> select(const Listing& listing, const ListingFlags& flags) {
   Result<std::vector<std::size_t>> columns = chosen_columns(listing, flags);
   if (!columns) return columns.status();
@@ -56,7 +63,9 @@ Result<Selected> select(const Listing& listing, const ListingFlags& flags) {
     if (Status sorted = sort_rows(listing, flags.sort[i], selected.rows); !sorted) return sorted;
   }
   const std::size_t limit = row_limit(flags);
-  if (selected.rows.size() > limit) {
+  if (listing.group_of) {
+    cut_groups(listing, limit, selected.rows);
+  } else if (selected.rows.size() > limit) {
     selected.hidden = selected.rows.size() - limit;
     selected.rows.resize(limit);
   }

@@ -57,6 +57,8 @@ struct Listing {
   std::vector<Column> columns;
   std::size_t rows = 0;
   std::function<Cell(std::size_t row, std::size_t column)> cell;
+  /// Where there is one, --limit holds for the rows of each group, by the group's number.
+  std::function<std::size_t(std::size_t row)> group_of = {};
   /// The column that `--format names` prints, or none.
   std::optional<std::size_t> name_column = 0;
   /// More members of the JSON document, in front of the rows.
