@@ -108,7 +108,8 @@ Result<BenchOperands> BenchOperands::make(const Problem& problem, const HeldArgu
   }
   const Status edited =
       edit_copies(made.host_, made.arguments_, [&](std::size_t place, TensorView& view) -> Status {
-        view = made.host_.tensors()[place].tensor.view().on({MemoryKind::device, used_device});
+        const TensorView& host = made.host_.tensors()[place].tensor.view();
+        view = in_place_view(view.dtype, host.on({MemoryKind::device, used_device}));
         view.data = made.rotating_[place].data(0);
         return {};
       });
@@ -130,7 +131,8 @@ Result<Reference> BenchOperands::reference_of(const Problem& other) {
   const std::vector<Operand>& in_place = host_.options().in_place;
   const Status bound = arguments.edit_operands([&](const detail::OperandRef& operand, TensorView& view) {
     const bool is_first = std::ranges::find(in_place, operand.name) != in_place.end();
-    view = is_first ? host_.tensors().front().tensor.view() : host_[operand.name].view();
+    view = is_first ? in_place_view(view.dtype, host_.tensors().front().tensor.view())
+                    : host_[operand.name].view();
     return Status();
   });
   if (!bound) return bound;

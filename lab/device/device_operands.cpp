@@ -55,7 +55,7 @@ Result<DeviceOperands> DeviceOperands::make(const Operands& operands, int device
   const Status edited =
       edit_copies(operands, made.arguments_, [&](std::size_t place, TensorView& view) -> Status {
         const GuardedTensor& tensor = operands.tensors()[place].tensor;
-        view = tensor.view().on({MemoryKind::device, device});
+        view = in_place_view(view.dtype, tensor.view().on({MemoryKind::device, device}));
         view.data = static_cast<std::byte*>(made.buffers_[place].data()) +
                     (view.is_pointer_array ? array_offset(tensor) : tensor.offset());
         return {};

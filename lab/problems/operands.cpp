@@ -38,7 +38,7 @@ Status Operands::make_tensors(const OperandOptions& options) {
   return arguments_.edit_operands([&](const detail::OperandRef& operand, TensorView& view) -> Status {
     if (operand.may_be_out && std::ranges::find(options.in_place, operand.name) != options.in_place.end()) {
       options_.in_place.push_back(operand.name);
-      view = tensors_.front().tensor.view();  // outputs stand in front
+      view = in_place_view(view.dtype, tensors_.front().tensor.view());  // outputs stand in front
       return {};
     }
     Result<GuardedTensor> tensor = GuardedTensor::make(view);
@@ -74,7 +74,11 @@ void Operands::reset_outputs() {
 }
 
 void Operands::fill_in_place() {
-  if (!options_.in_place.empty()) fill(options_.in_place.front(), tensors_.front().tensor.view());
+  if (options_.in_place.empty()) return;
+  detail::OperandList operands;
+  arguments_.list(operands);
+  const Operand name = options_.in_place.front();
+  fill(name, *operands.find(name)->view);
 }
 
 Status Operands::check_outputs() const {

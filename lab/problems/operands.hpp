@@ -31,6 +31,12 @@ struct OperandOptions {
   int threads = 1;
 };
 
+/// An output's memory as an input in its place sees it, which may be of another type of as many bits.
+inline TensorView in_place_view(DType dtype, TensorView out) {
+  out.dtype = dtype;
+  return out;
+}
+
 /// Memory of one operand.
 struct NamedTensor {
   Operand name = Operand::none;

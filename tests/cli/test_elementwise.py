@@ -22,6 +22,8 @@ class Elementwise(CommandTest):
             ("1000", "bf16", "--epilogue", "out = x", "--with", "x=f32:row"),
             ("2x3x40x50", "f32", "--epilogue", "out = gelu(x + b) * s", "--with", "x=f16:row,b=f32:per_column,s=f32:scalar"),
             ("64x33", "f16", "--epilogue", "out = x * 2", "--with", "x=f16:row", "--in-place", "x", "--lines", "8"),
+            ("64", "u8", "--epilogue", "out = x", "--with", "x=s8:row", "--in-place", "x"),
+            ("64x33", "f16", "--epilogue", "out = x + 1", "--with", "x=bf16:row", "--in-place", "x"),
             ("40x50", "s8", "--epilogue", "out = x; y = f32(x) * 0.5", "--with", "x=s8:col,y=f32:col"),
             ("40x50", "f16"),
             ("40x50", "f16", "--epilogue", "out = t[i] * s", "--with", "t=bf16:gathered,i=s32:per_row,s=f32:scalar", "--table-rows", "9"),

@@ -26,6 +26,7 @@ class GemmExpressions(CommandTest):
             ("50x33x20", "f64", "--epilogue", "out = sum * d", "--with", "d=f64:per_row"),
             ("64x32x48", "s8", "--epilogue", "out = f32(sum) * scale", "--with", "scale=f32:per_column"),
             ("50x33x20", "f16", "--epilogue", "out = sum + x", "--with", "x=f16:row", "--in-place", "x"),
+            ("50x33x20", "f16", "--epilogue", "out = sum + x", "--with", "x=bf16:row", "--in-place", "x"),
             ("50x33x20", "f16", "--a", "f16:array", "--out", "f16:array", "--batch", "2", "--epilogue", "out = relu(sum)"),
             ("1x1x0", "f16", "--epilogue", "out = exp(sum)"),
             ("50x33x20", "bf16", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "7"),

@@ -46,6 +46,7 @@ class Grouped(CommandTest):
             ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--epilogue", "out = sum + 1"),
             ("3x256x32", "bf16", "--sizes", "7,7,30", "--room", "50", "--epilogue", "s = group_max(abs(sum)); out = sum / s", "--with", "s=f32:row"),
             ("3x40x33", "f32", "--sizes", "7,7,30", "--epilogue", "out = sum + x", "--with", "x=f32:row", "--in-place", "x"),
+            ("3x40x33", "f32", "--sizes", "7,7,30", "--epilogue", "out = sum + f32(x)", "--with", "x=s32:row", "--in-place", "x"),
             ("3x40x33", "f16", "--sizes", "7,7,30", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "11",
              "--of-each", "t"),
             ("3x40x33", "f16", "--sizes", "7,7,30", "--room", "41", "--epilogue", "out = sum; r = row_sum(sum); c = column_max(sum) + x; m = max(sum)",
