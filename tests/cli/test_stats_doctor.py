@@ -56,7 +56,7 @@ class Doctor(CommandTest):
         document = self.quarry("doctor", "--format", "json").json
         self.assertTrue(document["usable"])
         findings = {f["what"]: f for f in document["findings"]}
-        for what in ("runtime", "kernels", "precompiled", "driver", "toolkit", "nvrtc", "cache", "packs", "tuning", "cublaslt", "cudnn"):
+        for what in ("runtime", "kernels", "precompiled", "driver", "toolkit", "nvrtc", "compiler", "cache", "packs", "tuning", "cublaslt", "cudnn"):
             self.assertIn(what, findings)
         for finding in document["findings"]:
             self.assertIn(finding["state"], ("ok", "missing", "broken"))
@@ -86,6 +86,14 @@ class Doctor(CommandTest):
             self.assertIn("No such file", found["pack " + missing]["found"])
             self.assertNotIn("packs", found)
         self.assertEqual(self.findings(QUARRY_PACKS="")["packs"]["state"], "ok")
+
+    def test_the_compiler_of_the_environment(self):
+        found = self.findings(1, QUARRY_COMPILER="bogus")["compiler"]
+        self.assertEqual((found["state"], found["found"]), ("broken", "QUARRY_COMPILER is `bogus`; it can be `nvrtc`, `nvcc` or `off`"))
+        found = self.findings(QUARRY_COMPILER="off")["compiler"]
+        self.assertEqual((found["state"], found["found"]), ("missing", "off: QUARRY_COMPILER says so"))
+        self.assertIn(self.findings(QUARRY_COMPILER="")["compiler"]["state"], ("ok", "missing"))
+        self.assertEqual(self.findings(1, QUARRY_COMPILER="nvcc", QUARRY_NVCC="/nonexistent/nvcc")["compiler"]["state"], "broken")
 
     def test_the_cache(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -87,6 +87,18 @@ Finding look_at_nvrtc() {
           "kernels that are not precompiled cannot be compiled at run time"};
 }
 
+/// What compiles kernels, as the environment says.
+Finding look_at_compiler() {
+  const char* const named = std::getenv("QUARRY_COMPILER");
+  const std::string word = named == nullptr ? "" : named;
+  const std::string meaning = "kernels that are not precompiled cannot be compiled at run time";
+  if (word == "off") return {"compiler", "missing", "off: QUARRY_COMPILER says so", meaning};
+  if (const Status s = compiler_status(); !s)
+    return {"compiler", word.empty() ? "missing" : "broken", s.message(), meaning};
+  return {"compiler", "ok",
+          word.empty() ? "nvrtc: QUARRY_COMPILER names no other" : word + ": QUARRY_COMPILER says so"};
+}
+
 std::vector<Finding> look_at_build() {
   const auto kernels = get_kernels();
   const auto compiled = std::ranges::count_if(kernels, precompiled_at_all);
@@ -207,6 +219,7 @@ int doctor(const ListingFlags& flags) {
   for (Finding& finding : look_at_devices()) findings.push_back(std::move(finding));
   findings.push_back(look_at_toolkit());
   findings.push_back(look_at_nvrtc());
+  findings.push_back(look_at_compiler());
   findings.push_back(look_at_cache());
   for (Finding& finding : look_at_packs()) findings.push_back(std::move(finding));
   for (Finding& finding : look_at_tunings()) findings.push_back(std::move(finding));
