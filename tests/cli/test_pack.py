@@ -207,6 +207,8 @@ class BadInput(CompilingTest):
         for threads in ("0", "-1", "x"):
             self.refused_pack(name, *out, "--threads", threads, says="--threads")
         self.refused_pack(name, "--list", self.path("x.pack"), says="--list")
+        for flags in (("--alpha", "2"), ("--batch", "3"), ("--alpha", "2", "--with", "y=f64:row")):
+            self.refused_pack(name, *out, *flags, says=flags[0] + " goes with --epilogue: quarry pack NAME")
         self.refused_pack("--list", self.path("x.pack"), says="No such file", status=1)
         self.refused_pack("--list", self.folder, says="not a file", status=1)
 

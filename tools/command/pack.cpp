@@ -59,6 +59,17 @@ struct Packed {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+/// Refuses flags of problems where no expression is compiled in: a pack holds kernels for any problem.
+Status check_settings(const lab::SettingTexts& settings) {
+  if (settings.contains("epilogue")) return {};
+  for (const auto& [flag, text] : settings) {
+    if (flag != "with")
+      return {StatusCode::parse_error,
+              "--" + flag + " goes with --epilogue: quarry pack NAME --epilogue TEXT -o FILE"};
+  }
+  return {};
+}
+
 /// Makes a problem of each kernel, where flags say what is compiled in. Fails where a kernel does not take
 /// it.
 Status read_settings(const lab::SettingTexts& settings, Job& job) {
@@ -76,6 +87,7 @@ Result<Job> read_job(const PackFlags& flags) {
   if (flags.selection.names.empty() && flags.selection.where.empty())
     return Status(bad, "which kernels? Give names, or --where, or --list FILE");
   if (flags.output.empty()) return Status(bad, "where to? Give -o FILE");
+  if (Status s = check_settings(flags.settings); !s) return s;
   Job job{.kernels = {}, .targets = {}, .force = flags.force};
   if (!flags.threads.empty()) {
     const Result<std::int64_t> threads = lab::parse_integer("--threads", flags.threads, 1, 1024);
