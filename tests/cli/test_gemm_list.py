@@ -99,6 +99,17 @@ class Lists(CommandTest):
                 self.assertNotIn("FAILED", result.err + result.out)
         self.assertIn("right", self.quarry("run", "gemm_list", "4x4x4", "f16", "--leading", "3:4:4:4", "--wrong-sizes", "clamp", *HOST).out)
 
+    def test_an_input_in_the_outputs_place_has_its_leading_dimensions(self):
+        run = ("run", "gemm_list", "4x4x4,8x8x8", "f16", *HOST, "--leading")
+        expressed = ("--out", "f16:stride=64", "--epilogue", "out = sum + x", "--with", "x=f16:row", "--in-place", "x")
+        self.assertIn("right", self.quarry(*run, "packed", "--c", "out").out)
+        self.refused(*run, "packed", "--residual", "out",
+                     says="--residual out: the leading dimensions differ at problem 0: for out it is 4, and for the input the view's, 8")
+        self.refused(*run, "packed", *expressed, says="--in-place: the leading dimensions differ at problem 0")
+        self.refused(*run, "4:4:8:4,8:8:8:8", "--c", "out", says="--c out: the leading dimensions differ at problem 0: for out it is 4, and for the input 8")
+        for words in (("--residual", "out"), expressed):
+            self.assertIn("right", self.quarry(*run, "4:4:8:8,8:8:8:8", *words).out)
+
     def test_aligned_kernels_take_leading_dimensions_that_keep_their_alignment(self):
         def first(*words):
             return self.quarry("find", "gemm_list", "8*512x1024x2048,64x64x64", "bf16", "--device-model", "h200", "--limit", "1", "--format", "names", *words).out

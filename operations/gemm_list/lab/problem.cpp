@@ -127,6 +127,38 @@ Status check_leading(const Problem& p) {
   return {};
 }
 
+/// The flag that put an input in the output's place.
+std::string in_place_flag(Operand input) {
+  if (input == Operand::c) return "--c out";
+  return input == Operand::residual ? "--residual out" : "--in-place";
+}
+
+/// Refuses inputs in the output's place that do not lie as it does: C has a leading dimension of its own in
+/// each problem, and all others have the view's.
+Status check_in_place(const Problem& p) {
+  if (p.clamp_host_sizes || p.leading.empty()) return {};
+  const TensorView out = view_of(p.out, p.count(), p.bounds.m, p.output_columns());
+  const bool by_columns = detail::gemm_list::is_by_columns(out);
+  const std::int64_t of_view = out.strides[by_columns ? 2 : 1];
+  const auto given = [&](std::size_t i, ListMatrix which) -> std::int64_t {
+    return p.leading[i][static_cast<std::size_t>(which)];
+  };
+  for (const Operand input : Lab::in_place(p)) {
+    const bool is_c = input == Operand::c;
+    if (is_c && p.epilogue.beta == 0) continue;
+    for (std::size_t i = 0; i < p.leading.size(); ++i) {
+      const ListExtents own = p.own_output(i);
+      const std::int64_t of_input = is_c ? given(i, ListMatrix::c) : of_view;
+      const std::int64_t of_out = given(i, ListMatrix::out);
+      if (own.m == 0 || own.n == 0 || (by_columns ? own.n : own.m) == 1 || of_input == of_out) continue;
+      return wrong(in_place_flag(input) + ": the leading dimensions differ at problem " + std::to_string(i) +
+                   ": for out it is " + std::to_string(of_out) + ", and for the input " +
+                   (is_c ? "" : "the view's, ") + std::to_string(of_input));
+    }
+  }
+  return {};
+}
+
 /// The sizes within the bounds.
 std::vector<ListExtents> sensible(const Problem& p) {
   std::vector<ListExtents> list;
@@ -217,6 +249,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   if (Status s = read_leading(reader, problem); !s) return s;
   if (Status s = check_sizes(problem); !s) return s;
   if (Status s = check_leading(problem); !s) return s;
+  if (Status s = check_in_place(problem); !s) return s;
   return problem;
 }
 
