@@ -33,6 +33,9 @@ Result<std::vector<Candidate>> find_candidates(const Problem& problem, const Ben
   const HeldArguments arguments = arguments_of(problem);
   const FindOptions options = options_for(problem, setting);
   if (setting.options.kernel) {
+    if (!setting.filter(setting.options.kernel->metadata()))
+      return Status(StatusCode::filtered_out, std::string(setting.options.kernel->name()) +
+                                                  " does not take it: the filter leaves it out");
     const Result<Candidate> only = quarry::candidate_of(*setting.options.kernel, arguments, options);
     if (!only) return only.status();
     result.matched = 1;

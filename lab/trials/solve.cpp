@@ -44,6 +44,16 @@ Result<Candidate> best_kernel(const HeldArguments& arguments, FindOptions option
   return found.front();
 }
 
+/// The kernel that the user named, as far as the filter takes it.
+Result<Candidate> named_kernel(const HeldArguments& arguments, const FindOptions& options,
+                               const SolveSetting& setting) {
+  const Kernel& kernel = *setting.kernel;
+  if (!setting.filter(kernel.metadata()))
+    return Status(StatusCode::filtered_out,
+                  std::string(kernel.name()) + " does not take it: the filter leaves it out");
+  return quarry::candidate_of(kernel, arguments, options);
+}
+
 /// Median seconds of one run on the host executor, of as many as fit into half a second. The operands are
 /// warm.
 Result<double> time_on_host(const Plan& plan, const PlanOperands& operands, Workspace workspace) {
@@ -97,8 +107,8 @@ Result<Solved> solve(const Problem& problem, std::uint64_t seed, const SolveSett
   const Place place = setting.place;
   const FindOptions options{.availability = available_on(place), .device = &setting.device};
   const HeldArguments shape = arguments_of(problem);
-  const Result<Candidate> kernel = setting.kernel ? quarry::candidate_of(*setting.kernel, shape, options)
-                                                  : best_kernel(shape, options, setting);
+  const Result<Candidate> kernel =
+      setting.kernel ? named_kernel(shape, options, setting) : best_kernel(shape, options, setting);
   if (!kernel) return kernel.status();
   if (Status fits = check_memory(problem); !fits) return fits;
   if (place == Place::host && flops(problem) / 2 > patient_multiplications) {

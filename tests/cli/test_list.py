@@ -134,6 +134,10 @@ class BadInput(CommandTest):
         _, shown, caret = done.err.splitlines()
         self.assertTrue(shown[caret.index("^"):].startswith("stagse"))
 
+    def test_what_does_not_go_with_fields(self):
+        self.refused("list", "--fields", "--where", "bogus ==", says="--where does not go with --fields")
+        self.refused("list", "--fields", "nosuchkernel", says="a kernel's name does not go with --fields")
+
     def test_bad_limits(self):
         for limit in ("0", "-1", "x", "1.5", "", "99999999999999999999999"):
             with self.subTest(limit=limit):

@@ -87,6 +87,13 @@ class BadInput(CommandTest):
         f32 = self.quarry("find", "gemm", "64x64x64", "f32", "--limit", "1", "--format", "names").lines[0]
         self.refused("run", "gemm", "64x64x64", "f16", *HOST, "--kernel", f32, status=1, says="`a`")
 
+    def test_a_kernel_that_the_filter_leaves_out(self):
+        problem = ("gemm", "64x64x64", "f64")
+        name = self.quarry("find", *problem, "--limit", "1", "--format", "names").lines[0]
+        for command in (("find", *problem), ("run", *problem, *HOST)):
+            self.refused(*command, "--kernel", name, "--where", "cc == 1", status=1, says=name + " does not take it: the filter leaves it out")
+        self.quarry("run", *problem, *HOST, "--kernel", name, "--where", "a.dtype == f64")
+
     def test_a_kernel_whose_alignment_is_not_met(self):
         name = self.quarry("list", "--where", "a.alignment == 8 and a.dtype == f16 and out.dtype == f16 and "
                            "accumulator == f32 and a.layout == row and b.layout == row and out.layout == row",

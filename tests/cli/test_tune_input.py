@@ -99,6 +99,21 @@ class BadInput(TuneTest):
         self.refused("tune", *problem, *out, *ON, says="--device-model goes with --times")
         self.assertFalse(os.path.exists(self.path("t.jsonl")))
 
+    def test_flags_that_would_not_be_looked_at(self):
+        times = self.times(PROBLEMS[:1])
+        problem = PROBLEMS[0].split()
+        out = ("-o", self.path("t.jsonl"))
+        for flags, word in (((*problem,), "a problem"), (("--budget", "3"), "--budget"), (("--shard", "0/2"), "--shard"), (("--alpha", "2"), "--alpha"),
+                            (("--log", times), "--log"), (("--batch-invariant",), "--batch-invariant"), (out, "--output"), (("--again",), "--again")):
+            self.refused("tune", *flags, "--show", times, says=word + " does not go with --show")
+        for flags in (("--shard", "0/2"), ("--again",), ("--times", "/nonexistent"), ("--format", "json"), ("--target", "90")):
+            self.refused("tune", *flags, *out, "--merge", times, says=flags[0] + " does not go with --merge")
+        for flags, word in (((*problem,), "a problem"), (("--format", "json"), "--format"), ((*ON,), "--device-model")):
+            self.refused("tune", *flags, "--export", self.path("folder"), "--merge", times, says=word + " does not go with --export")
+        self.refused("tune", *problem, "--times", times, *ON, *out, "--format", "json", says="--format goes with --show")
+        self.refused("tune", *problem, "--times", times, *ON, *out, "--target", "90", says="--target goes with --export")
+        self.assertFalse(os.path.exists(self.path("t.jsonl")) or os.path.exists(self.path("folder")))
+
     def test_empty_values(self):
         times = self.times(PROBLEMS[:1])
         problem = PROBLEMS[0].split()

@@ -15,7 +15,12 @@ struct ListFlags {
   bool fields = false;
 };
 
-Status list_fields(const ListingFlags& flags) {
+Status list_fields(const ListFlags& all) {
+  if (!all.selection.names.empty() || !all.selection.where.empty())
+    return {StatusCode::parse_error,
+            std::string(all.selection.where.empty() ? "a kernel's name" : "--where") +
+                " does not go with --fields"};
+  const ListingFlags& flags = all.listing;
   if (flags.format == Format::markdown) {
     write_output(lab::fields_page());
     return {};
@@ -50,7 +55,7 @@ Status list_kernels(const ListFlags& flags) {
 }
 
 int list(const ListFlags& flags) {
-  const Status status = flags.fields ? list_fields(flags.listing) : list_kernels(flags);
+  const Status status = flags.fields ? list_fields(flags) : list_kernels(flags);
   return status ? static_cast<int>(done) : report(status);
 }
 

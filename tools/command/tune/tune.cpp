@@ -1,6 +1,8 @@
 /// quarry tune: measures which kernels are the fastest, and keeps it in tables.
 #include "tools/command/tune/tune.hpp"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "lab/text.hpp"
@@ -39,8 +41,55 @@ Status check_flags(const TuneFlags& flags) {
   return {};
 }
 
-int tune_command(const TuneFlags& flags) {
+/// What a flag is about.
+enum class Subject { problems, measuring, device, table, pack, listing };
+
+Subject subject_of(const CLI::Option& option) {
+  const std::string name = option.get_single_name();
+  const std::string group = option.get_group();
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  if (name == "device-model") return Subject::device;
+  if (name == "target") return Subject::pack;
+  if (group == "Measuring") return Subject::measuring;
+  if (group == "Tables" || group.empty()) return Subject::table;
+  return is_one_of({"columns", "sort", "limit", "format"}) ? Subject::listing : Subject::problems;
+}
+
+/// Refuses flags that what is asked for would not look at.
+Status check_subjects(const TuneFlags& flags, const CLI::App& command) {
+  const bool shows = !flags.show.empty();
+  const bool exports = !flags.export_folder.empty();
+  const bool merges = !flags.merge.empty();
+  const auto is_looked_at = [&](const CLI::Option& option) {
+    switch (subject_of(option)) {
+      case Subject::problems:
+      case Subject::device: return !shows && !exports;
+      case Subject::measuring: return !shows && !merges;
+      case Subject::pack: return exports;
+      case Subject::listing: return shows;
+      default: return !shows || option.get_single_name() != "output";
+    }
+  };
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || is_looked_at(*option)) continue;
+    const bool is_flag = !option->get_lnames().empty();
+    const std::string what = is_flag ? "--" + option->get_single_name() : "a problem";
+    if (shows || merges)
+      return {StatusCode::parse_error, what + " does not go with " +
+                                           (shows     ? "--show"
+                                            : exports ? "--export"
+                                                      : "--merge")};
+    return {StatusCode::parse_error,
+            what + " goes with " + (subject_of(*option) == Subject::pack ? "--export" : "--show")};
+  }
+  return {};
+}
+
+int tune_command(const TuneFlags& flags, const CLI::App& command) {
   if (Status s = check_flags(flags); !s) return report(s);
+  if (Status s = check_subjects(flags, command); !s) return report(s);
   if (!flags.show.empty()) return show_tuning(flags);
   if (!flags.export_folder.empty()) return export_tuning(flags);
   if (!flags.merge.empty()) return merge_tuning(flags);
@@ -112,7 +161,8 @@ void add_tune(CLI::App& app, Action& action) {
   add_table_flags(*command, *flags);
   add_measuring_flags(*command, *flags);
   add_listing_flags(*command, flags->listing);
-  command->callback([flags, &action] { action = [flags] { return tune_command(*flags); }; });
+  command->callback(
+      [flags, command, &action] { action = [flags, command] { return tune_command(*flags, *command); }; });
 }
 
 }  // namespace quarry::command
