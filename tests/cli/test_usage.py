@@ -193,6 +193,32 @@ class Completion(CommandTest):
         self.assertEqual(lines[6:9], ["a100", "gelu_tanh", ""])
         self.assertIn("gemm_simt_f64_f64_f64_f64_rrr_64x64x", lines[9])
 
+    # What stands behind the command where no flag begins: words that are offered, and one that is not.
+    WORDS = ((("completion", ""), ["bash", "zsh"]), (("doctor", ""), []), (("cache", "in"), ["info"]), (("find", "reor"), ["reorder"]),
+             (("find", "gemm", "4x4x4", "bf"), ["bf16"]), (("find", "--limit", "2", "gem"), ["gemm", "gemm_list"]), (("list", "reorder_matrix_s8"), ["reorder_matrix_s8"]),
+             (("stats", "gemm_l"), None), (("coverage", "elementwise_v1_"), None), (("explore", "--map", "none", "gemm_l"), None),
+             (("show", "--layout", "gemm_simt_f64_f64_f64_f64_rrr_64x64x1"), None), (("warm-up", "conv2d", "fprop", "4x4x4x4", "e4"), ["e4m3"]))
+
+    def check_words(self, lines):
+        names = self.quarry("list", "--format", "names").lines
+        for (words, offers), line in zip(self.WORDS, lines, strict=True):
+            if offers is None:
+                offers = [name for name in names if name.startswith(words[-1])]
+                self.assertTrue(offers, words)
+            self.assertEqual(sorted(line.split()), sorted(offers), words)
+
+    def test_words_of_each_command_in_bash(self):
+        self.check_words(self.offers("bash", "", self.quarry("completion", "bash").out, [
+            f"COMP_WORDS=(quarry {' '.join(word or repr('') for word in words)}); COMP_CWORD={len(words)}; _quarry; echo \"${{COMPREPLY[@]}}\""
+            for words, _ in self.WORDS]))
+
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_words_of_each_command_in_zsh(self):
+        stubs = ("compadd() { shift; for each in $@; do [[ $each == ${words[CURRENT]}* ]] && printf '%s ' $each; done }; "
+                 "_files() { }; compdef() { }; _describe() { }\n")
+        self.check_words(self.offers("zsh", stubs, self.quarry("completion", "zsh").out, [
+            f"words=(quarry {' '.join(word or repr('') for word in words)}); CURRENT={len(words) + 1}; _quarry; echo" for words, _ in self.WORDS]))
+
     @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
     def test_zsh_takes_it(self):
         # Outside of a completion its builtins do nothing but complain.

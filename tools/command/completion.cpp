@@ -79,24 +79,35 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// The flags that take values, "--on|--kernel", by what they take.
+/// The flags that take values, each behind its command, "'find --kernel'|'run --on'", by what they take: a
+/// flag of the same name may take none in another command.
 std::map<Values, std::string> flags_by_values(const CLI::App& app) {
-  std::map<std::string, Values> by_flag;
+  std::map<Values, std::string> by_values;
   for (const CLI::App* command : commands_of(app)) {
     for (const CLI::Option* option : command->get_options()) {
       if (option->get_items_expected_max() == 0) continue;
-      for (const std::string& name : option->get_lnames())
-        by_flag.try_emplace("--" + name, values_of(name, *option));
-      for (const std::string& name : option->get_snames())
-        by_flag.try_emplace("-" + name, values_of(name, *option));
+      const auto add = [&](const std::string& dashes, const std::string& name) {
+        std::string& flags = by_values[values_of(name, *option)];
+        flags += (flags.empty() ? "'" : "|'") + command->get_name() + " " + dashes + name + "'";
+      };
+      for (const std::string& name : option->get_lnames()) add("--", name);
+      for (const std::string& name : option->get_snames()) add("-", name);
     }
   }
-  std::map<Values, std::string> by_values;
-  for (const auto& [flag, values] : by_flag) {
-    std::string& flags = by_values[values];
-    flags.append(flags.empty() ? "" : "|").append(flag);
-  }
   return by_values;
+}
+
+/// The commands, "find|run", by the name of the words that they take; none of those that take flags alone.
+std::map<std::string, std::string> commands_by_words(const CLI::App& app) {
+  std::map<std::string, std::string> by_words;
+  for (const CLI::App* command : commands_of(app)) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (!option->get_positional()) continue;
+      std::string& commands = by_words[option->get_single_name()];
+      commands.append(commands.empty() ? "" : "|").append(command->get_name());
+    }
+  }
+  return by_words;
 }
 
 /// How a shell is told what to offer.
@@ -106,7 +117,8 @@ struct Shell {
   std::string_view kernels;
 };
 
-/// The branches of a `case` over the word before: what is offered behind each flag that takes a value.
+/// The branches of a `case` over the command and the word before: what is offered behind each flag that takes
+/// a value.
 std::string value_cases(const CLI::App& app, const Shell& shell) {
   std::string cases;
   for (const auto& [values, flags] : flags_by_values(app)) {
@@ -136,6 +148,42 @@ std::string command_words(const CLI::App& app) {
   return words;
 }
 
+/// Words that a command takes, by their name: those that are always the same.
+std::map<std::string, std::string> fixed_words(const CLI::App& app) {
+  return {{"action", "info list verify clear"}, {"shell", "bash zsh"}, {"command", command_words(app)}};
+}
+
+/// The operations as alternatives of a pattern: "gemm|conv2d".
+std::string operation_pattern() {
+  std::string pattern = operation_words();
+  std::ranges::replace(pattern, ' ', '|');
+  return pattern;
+}
+
+/// The branches of a `case` over the command: what is offered where no flag begins. Of a problem, types
+/// follow the operation, which shapes may follow, too.
+/// @param has_operation whether a word before is an operation, as the shell asks it
+std::string word_cases(const CLI::App& app, const Shell& shell, const std::string& has_operation) {
+  const auto offer = [&](const std::string& words) {
+    return std::string(shell.words_begin).append(words).append(shell.words_end);
+  };
+  const auto fixed = fixed_words(app);
+  std::string cases;
+  for (const auto& [words, commands] : commands_by_words(app)) {
+    std::string offered;
+    if (const auto found = fixed.find(words); found != fixed.end()) {
+      offered = offer(found->second);
+    } else if (words == "names") {
+      offered = shell.kernels;
+    } else if (words == "problem") {
+      offered = "if " + has_operation + "; then " + offer(words_of<DType>(1)) + "; else " +
+                offer(operation_words()) + "; fi";
+    }
+    cases += "      " + commands + ") " + offered + " ;;\n";
+  }
+  return cases;
+}
+
 int complete_bash(const CLI::App& app) {
   constexpr Shell bash = {"COMPREPLY=($(compgen -W '", "' -- \"$word\"))",
                           "COMPREPLY=($(compgen -f -- \"$word\"))",
@@ -152,20 +200,21 @@ int complete_bash(const CLI::App& app) {
       "_quarry() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
       "  COMPREPLY=()\n"
-      "  case $before in\n" +
+      "  case \"${COMP_WORDS[1]} $before\" in\n" +
       value_cases(app, bash) +
       "  esac\n"
+      "  if [[ $COMP_CWORD != 1 && $word != -* ]]; then\n"
+      "    case ${COMP_WORDS[1]} in\n" +
+      word_cases(app, bash,
+                 "[[ \" ${COMP_WORDS[*]:2:COMP_CWORD-2} \" =~ \\ (" + operation_pattern() + ")\\  ]]") +
+      "    esac\n"
+      "    return\n"
+      "  fi\n"
       "  case ${COMP_WORDS[1]} in\n" +
       cases +
       "  esac\n"
-      "  if [[ $COMP_CWORD == 1 || ( $COMP_CWORD == 2 && $before == help ) ]]; then words='" +
+      "  if [[ $COMP_CWORD == 1 ]]; then words='" +
       command_words(app) +
-      "'\n"
-      "  elif [[ $word != -* && ${COMP_WORDS[1]} =~ ^(show|verify|pack|export)$ ]]; "
-      "then words=$(quarry list --format names)\n"
-      "  elif [[ $word != -* && ${COMP_WORDS[1]} == cache ]]; then words='info list verify clear'\n"
-      "  elif [[ $word != -* ]]; then words='" +
-      operation_words() +
       "'; fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}\n"
@@ -204,7 +253,7 @@ int complete_zsh(const CLI::App& app) {
       "_quarry() {\n"
       "  local word=${words[CURRENT]} before=${words[CURRENT-1]}\n"
       "  local -a offers\n"
-      "  case $before in\n" +
+      "  case \"${words[2]} $before\" in\n" +
       value_cases(app, zsh) +
       "  esac\n"
       "  if (( CURRENT == 2 )) || [[ $CURRENT == 3 && $before == help ]]; then\n"
@@ -214,13 +263,8 @@ int complete_zsh(const CLI::App& app) {
       "    _describe command offers; return\n"
       "  fi\n"
       "  if [[ $word != -* ]]; then\n"
-      "    case ${words[2]} in\n"
-      "      show|verify|pack|export) compadd -- ${(f)\"$(quarry list --format names)\"} ;;\n"
-      "      cache) compadd -- info list verify clear ;;\n"
-      "      completion) compadd -- bash zsh ;;\n"
-      "      *) compadd -- " +
-      operation_words() +
-      " ;;\n"
+      "    case ${words[2]} in\n" +
+      word_cases(app, zsh, "[[ \" ${words[3,CURRENT-1]} \" == *' '(" + operation_pattern() + ")' '* ]]") +
       "    esac\n"
       "    return\n"
       "  fi\n"
