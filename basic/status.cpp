@@ -42,7 +42,8 @@ std::string problem_extent(Operand operand, bool rows) {
 }
 
 /// Refusals of an operand's type, place and memory. `operand` is how the sentence begins.
-Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t expected, std::int64_t got) {
+Refusal operand_refusal(Reason reason, Operand which, const std::string& operand, std::int64_t expected,
+                        std::int64_t got) {
   switch (reason) {
     case Reason::dtype:
       return {operand + " is unsupported", word(detail::dtype_words, expected),
@@ -61,8 +62,8 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
       return {operand + " is misaligned",
               "a batch stride that is a multiple of " + count(expected, "elements"), std::to_string(got)};
     case Reason::tag:
-      return {operand + " is stored differently from `out`", word(detail::tag_words, expected),
-              word(detail::tag_words, got)};
+      return {operand + (which == Operand::out ? " is unsupported" : " is stored differently from `out`"),
+              word(detail::tag_words, expected), word(detail::tag_words, got)};
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};
     case Reason::mixed_devices:
@@ -188,7 +189,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::mode_array:
     case Reason::no_operand:
     case Reason::granularity:
-    case Reason::output_overlap: return operand_refusal(reason, name, expected, got);
+    case Reason::output_overlap: return operand_refusal(reason, operand, name, expected, got);
     case Reason::extent:
     case Reason::rows:
     case Reason::columns:

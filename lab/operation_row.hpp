@@ -26,7 +26,7 @@ struct Erased {
   static const A& of(const Arguments& arguments) { return *arguments.as<A>(); }
 
   static Result<Problem> parse(std::string_view shape, const SettingTexts& texts) {
-    SettingReader reader(texts);
+    SettingReader reader(texts, Lab::settings());
     Result<P> problem = Lab::parse(shape, reader);
     if (!problem) return problem.status();
     if (!reader.status()) return reader.status();

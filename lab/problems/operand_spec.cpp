@@ -72,7 +72,9 @@ void check_batch(SettingReader& reader, std::string_view name, const std::option
   const std::string what = spec->array    ? "an array of pointers"
                            : spec->shared ? "a shared matrix"
                                           : "a batch stride";
-  if (batch == 0) wrong(what + " goes with a batch; say --batch N");
+  if (batch > 0) return;
+  wrong(what + " goes with a batch" +
+        (reader.knows("batch") ? "; say --batch N" : ", which this problem does not have"));
 }
 
 }  // namespace quarry::lab

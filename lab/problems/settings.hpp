@@ -1,11 +1,13 @@
 /// The settings of a problem by name, as text: what flags and shapes files have in common.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -50,7 +52,14 @@ using SettingTexts = std::map<std::string, std::string, std::less<>>;
 /// Reads settings, keeping the first failure, which names the flag at fault.
 class SettingReader {
  public:
-  explicit SettingReader(const SettingTexts& texts) : texts_(texts) {}
+  /// @param settings those that the operation has
+  SettingReader(const SettingTexts& texts, std::span<const Setting> settings)
+      : texts_(texts), settings_(settings) {}
+
+  /// Whether the operation has the setting.
+  bool knows(std::string_view name) const {
+    return std::ranges::find(settings_, name, &Setting::name) != settings_.end();
+  }
 
   /// The setting read by `parse`, or nothing where it is not set or wrong.
   template <class Parse>
@@ -85,6 +94,7 @@ class SettingReader {
 
  private:
   const SettingTexts& texts_;
+  std::span<const Setting> settings_;
   Status status_;
 };
 

@@ -91,6 +91,11 @@ class Usage(CommandTest):
         self.refused("pack", "-o", "", says="-o has an empty value")
         self.refused("list", "--wher", "", says="unknown flag `--wher`")
 
+    def test_no_kernel_is_selected(self):
+        for command in (("show",), ("pack", "-o", "/tmp/none.pack"), ("export", "-o", "/tmp/none"), ("explore", "-o", "-")):
+            self.refused(*command, "-", says="standard input names no kernel", status=1)
+            self.refused(*command, "--where", "tile.m == 7", says="no kernel passes the filter", status=1)
+
     def test_brackets_make_no_list_of_words(self):
         for word in ("[]", "[a,b]", "[[1]]"):
             self.refused("verify", word, "--on", "host", says=f"unexpected `{word}`")
@@ -126,10 +131,11 @@ class Streams(CommandTest):
             self.assertEqual(done.returncode, 1, command)
 
     def test_a_full_disk(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([BINARY, "list"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^quarry: cannot write to standard output: .*\n$")
+        for word in ("list", "--version", "--help"):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([BINARY, word], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, "quarry: cannot write to standard output: No space left on device\n")
 
     def test_data_and_messages_do_not_mix(self):
         done = run_quarry("find", "gemm", "64x64x64", "f16", "--limit", "2", "--format", "names")

@@ -74,6 +74,9 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::tag, Operand::c, number(LayoutTag::column_interleaved32),
                  number(LayoutTag::strided)) ==
         "Operand `c` is stored differently from `out`: expected column_interleaved32, got strided");
+  CHECK(
+      sentence(Reason::tag, Operand::out, number(LayoutTag::strided), number(LayoutTag::row_interleaved32)) ==
+      "Operand `out` is unsupported: expected strided, got row_interleaved32");
   CHECK(sentence(Reason::null_data, Operand::c) == "Operand `c` has no data: expected a pointer, got null");
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
   CHECK(sentence(Reason::mixed_devices, Operand::bias, number(Operand::out), number(Operand::out)) ==

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <sstream>
 
 #include "lab/operation.hpp"
 #include "lab/text.hpp"
@@ -71,7 +72,12 @@ int dispatch(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    if (error.get_exit_code() == 0) {  // --help and --version
+      std::ostringstream text;
+      const int exit = app.exit(error, text, text);
+      write_output(text.str());
+      return exit;
+    }
     message(usage_text(error, app));
     return usage;
   }

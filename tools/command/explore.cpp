@@ -71,7 +71,7 @@ int explore(const ExploreFlags& flags) {
     return report(Status(StatusCode::invalid_arguments, "where to? Give -o FILE.html, or -o - for a pipe"));
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
-  if (kernels->empty()) return report(Status(StatusCode::filtered_out, "no kernel passes the filter"));
+  if (kernels->empty()) return report(none_selected(flags.selection));
   const Result<std::vector<ExplorerMap>> maps = read_maps(flags.maps);
   if (!maps) return report(maps.status());
   const Result<std::vector<ExplorerTime>> times = read_times(flags.times);

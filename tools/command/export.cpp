@@ -92,7 +92,7 @@ int export_selected(ExportFlags flags) {
   if (const Status s = check_flags(flags); !s) return report(s);
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
-  if (kernels->empty()) return report(Status(StatusCode::filtered_out, "no kernel passes the filter"));
+  if (kernels->empty()) return report(none_selected(flags.selection));
   for (const Kernel& kernel : *kernels) {
     const Status status = export_for_any_shape(kernel, flags, targets->front());
     if (!status) return report(status);

@@ -100,7 +100,7 @@ Result<Job> read_job(const PackFlags& flags) {
   Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return kernels.status();
   job.kernels = *std::move(kernels);
-  if (job.kernels.empty()) return Status(StatusCode::filtered_out, "no kernel passes the filter");
+  if (job.kernels.empty()) return none_selected(flags.selection);
   if (Status s = read_settings(flags.settings, job); !s) return s;
   return job;
 }

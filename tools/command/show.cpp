@@ -173,9 +173,7 @@ int show(const ShowFlags& flags) {
       {.noun = "kernels", .columns = columns, .rows = kernels->size(), .cell = cell}, flags.listing);
   if (!printed) return report(printed);
   if (!flags.listing.columns.empty()) explain_absent(unknown);
-  if (!kernels->empty()) return done;
-  message("no kernel passes the filter");
-  return failed;
+  return kernels->empty() ? report(none_selected(flags.selection)) : static_cast<int>(done);
 }
 
 /// Adds --source, --ptx, --sass, --target and --layout.

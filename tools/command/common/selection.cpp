@@ -86,6 +86,11 @@ Result<Filter> read_filter(const std::string& where) {
   return filter;
 }
 
+Status none_selected(const SelectionFlags& flags) {
+  return {StatusCode::filtered_out,
+          flags.where.empty() ? "standard input names no kernel" : "no kernel passes the filter"};
+}
+
 Result<std::vector<Kernel>> read_selection(const SelectionFlags& flags) {
   const Result<Filter> filter = read_filter(flags.where);
   if (!filter) return filter.status();

@@ -29,6 +29,9 @@ Result<Filter> read_filter(const std::string& where);
 /// neither, with the nearest registered ones, and on a config that no family can do, with what it breaks.
 Result<Kernel> read_kernel(const std::string& text);
 
+/// Why no kernel is selected: the filter takes none, or no name was read.
+Status none_selected(const SelectionFlags& flags);
+
 /// The kernels in the order of their names, each once, or all in registry order where none is named; less
 /// those that the filter leaves out. Fails on an unknown name, with the nearest ones.
 Result<std::vector<Kernel>> read_selection(const SelectionFlags& flags);
