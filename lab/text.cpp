@@ -33,6 +33,12 @@ std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  const bool changes = count != 1 && noun.ends_with('y');
+  const std::string_view stem = changes ? noun.substr(0, noun.size() - 1) : noun;
+  return std::to_string(count).append(" ").append(stem).append(count == 1 ? "" : changes ? "ies" : "s");
+}
+
 std::string rounded(double value, int decimals) {
   char buffer[48];
   const double size = std::abs(value);

@@ -52,7 +52,9 @@ Status Tally::why_empty() const {
   std::size_t all = 0;
   for (const std::size_t kernels : by_verdict_) all += kernels;
   const std::size_t unsupported = by_verdict_[static_cast<std::size_t>(Verdict::unsupported)];
-  std::string text = "None of the " + std::to_string(all) + " kernels of these types and layouts is left: ";
+  std::string text =
+      all == 1 ? "The only kernel of these types and layouts is left out: "
+               : "None of the " + std::to_string(all) + " kernels of these types and layouts is left: ";
   std::string_view separator = "";
   for (const Rejection& rejection : rejections()) {
     text.append(separator).append(std::to_string(rejection.kernels)).append(": ").append(rejection.reason);

@@ -93,7 +93,7 @@ class Coverage(CommandTest):
         self.assertEqual(self.quarry("coverage", "--where", "tile.m == 7", "--format", "json").json["coverage"], [])
 
     def test_bad_input(self):
-        self.refused("coverage", "--format", "names", says="have no names")
+        self.refused("coverage", "--format", "names", says="--format names: coverage has no names")
         self.refused("coverage", "--columns", "layuots", says="`layouts`")
         self.refused("coverage", "--by", "family", says="`--by`")
         self.refused("coverage", "nonsense", says="`nonsense`")

@@ -307,6 +307,10 @@ class ShapesFile(CommandTest):
         self.assertEqual(len(rows(self.write({"problems": [{"shape": shape} for shape in shapes]}), "--limit", "all")),
                          sum(len(rows(self.write({"problems": [{"shape": shape}]}))) for shape in shapes))
 
+    def test_the_only_kernel_is_no_plural(self):
+        self.refused("find", "reorder", "64x64", "s8", "--from", "s8:row", "--to", "s8:row32", "--where", "false", status=1,
+                     says="The only kernel of these types and layouts is left out: 1: The filter leaves it out")
+
     def test_missing_file(self):
         self.refused("find", "gemm", "f16", "--shapes", "/nonexistent/x.json", says=["`/nonexistent/x.json`", "No such"])
 

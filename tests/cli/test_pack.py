@@ -17,6 +17,10 @@ class Packing(CompilingTest):
     def entries(self, path):
         return {(a["entry"], a["target"]) for a in self.quarry("pack", "--list", path, "--format", "json").json["artifacts"]}
 
+    def test_one_kernel_of_one_artifact(self):
+        done = self.quarry("pack", "reorder_matrix_s8", "-o", self.path("a.pack"), "--target", "90")
+        self.assertIn("1 kernel as 1 artifact for 9.0", done.out)
+
     def test_a_selection_for_two_targets(self):
         names = self.names(3)
         where = SMALL + " and (" + " or ".join(f"name == '{name}'" for name in names) + ")"

@@ -44,7 +44,7 @@ class Log(TuneTest):
         self.times()
         done = self.tune("--log", self.log(PROBLEMS + ["reorder 64x64 --from s8:row --to s8:row32"]))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("1 problems of the log are of operations that have nothing to tune", done.stderr)
+        self.assertIn("1 problem of the log is of an operation that has nothing to tune", done.stderr)
         self.assertIn("3 measured", done.stdout)
 
     def test_a_pipe_cannot_be_read_by_several_processes(self):

@@ -168,6 +168,15 @@ class NarrowTerminals(CommandTest):
         self.assertNotIn("to fit", wide)
         self.assertNotIn("no room", wide)
 
+    def test_one_is_no_plural(self):
+        names = self.quarry("list", "--limit", "22", "--format", "names").lines
+        for count, says in ((21, "quarry: 1 more kernel; --limit all shows it\n"), (22, "quarry: 2 more kernels; --limit all shows them\n")):
+            self.assertIn(says, run_on_terminal("list", *names[:count], columns=300)[1])
+        shown = "".join(run_on_terminal("find", "gemm", "64x64x64", "f16", "--limit", "1", columns=columns)[1] for columns in range(80, 180, 4))
+        self.assertRegex(shown, r"no room for the column \w+; --columns")
+        self.assertNotRegex(shown, r"the columns \w+;|the column \w+,")
+        self.refused("cache", "info", "--format", "names", says="--format names: cache has no names")
+
     def test_columns_that_were_chosen_stay(self):
         _, shown = run_on_terminal("find", "gemm", "64x64x64", "f16", "--columns", "name,family,entry", columns=80)
         self.assertEqual(shown.split()[:3], ["name", "family", "entry"])

@@ -59,7 +59,7 @@ class WarmUp(CompilingTest):
             file.write("gemm 64x64x64 --a f64:col --b f64:row --out f64:row\nhello\n")
         done = self.quarry("warm-up", "--log", self.path("log"), "--device-model", "h200", "--where", SMALL)
         self.assertEqual(self.counts(done.out)[0], 1)
-        self.assertIn("1 lines of the log are no problems", done.err)
+        self.assertIn("1 line of the log is no problem", done.err)
         self.refused(*F64, "64x64x64", "--log", self.path("log"), says="leave one of them out")
         self.refused("warm-up", "--log", self.path("missing"), says="missing")
 

@@ -176,9 +176,8 @@ std::string summary(const std::string& path, const Job& job, const Packed& packe
   for (const Artifact& artifact : packed.artifacts) distinct.insert({artifact.entry(), artifact.target()});
   char duration[32];
   std::snprintf(duration, sizeof duration, "%.1f s", seconds);
-  const std::size_t kernels = job.kernels.size();
-  return lab::quoted(path) + ": " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
-         " as " + std::to_string(distinct.size()) + " artifacts for " + targets + ", " +
+  return lab::quoted(path) + ": " + counted(job.kernels.size(), "kernel") + " as " +
+         counted(distinct.size(), "artifact") + " for " + targets + ", " +
          std::to_string(unknown ? 0 : bytes) + " bytes, " + duration + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "lab/text.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm_list/host_problem.hpp"
 #include "operations/gemm_list/lab/expression.hpp"
@@ -61,7 +62,7 @@ Status read_sizes(std::string_view shape, SettingReader& reader, Problem& proble
   const auto sizes = reader.read("sizes", parse_list);
   if (!reader.status() || !sizes) return reader.status();
   if (sizes->size() != problem.sizes.size()) {
-    return wrong("--sizes: expected " + std::to_string(problem.sizes.size()) + " problems, got " +
+    return wrong("--sizes: expected " + counted(problem.sizes.size(), "problem") + ", got " +
                  std::to_string(sizes->size()));
   }
   problem.sizes = *sizes;
@@ -82,8 +83,8 @@ Status read_leading(SettingReader& reader, Problem& problem) {
   const auto leading = reader.read("leading", parse_leading);
   if (!reader.status() || !leading) return reader.status();
   if (leading->size() != problem.sizes.size()) {
-    return wrong("--leading: expected leading dimensions of " + std::to_string(problem.sizes.size()) +
-                 " problems, got " + std::to_string(leading->size()));
+    return wrong("--leading: expected leading dimensions of " + counted(problem.sizes.size(), "problem") +
+                 ", got " + std::to_string(leading->size()));
   }
   problem.leading = *leading;
   return {};

@@ -6,6 +6,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "lab/text.hpp"
 #include "operations/common/problem_words.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/executor.hpp"
@@ -83,9 +84,9 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
       return Status(StatusCode::parse_error,
                     "--sizes: sizes that are given have neither tokens nor a distribution");
     if (std::ssize(*list) != problem.groups) {
-      return Status(StatusCode::parse_error, "--sizes: expected " + std::to_string(problem.groups) +
-                                                 " sizes, one for each group, got " +
-                                                 std::to_string(list->size()));
+      return Status(StatusCode::parse_error, "--sizes: expected " +
+                                                 counted(static_cast<std::size_t>(problem.groups), "size") +
+                                                 ", one for each group, got " + std::to_string(list->size()));
     }
     problem.sizes = *list;
     if (list->empty()) problem.distribution = "even";  // a list without numbers has no text

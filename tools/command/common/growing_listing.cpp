@@ -51,7 +51,7 @@ Status GrowingListing::end(const nlohmann::ordered_json& head) {
   if (!grows() || listing_.rows == 0) return print(listing_, flags_);
   const std::size_t limit = row_limit(flags_);
   if (listing_.rows > limit && flags_.format == Format::table && !flags_.limit) {
-    message(std::to_string(listing_.rows - limit) + " more " + listing_.noun + "; --limit all shows them");
+    say_what_is_cut(listing_, listing_.rows - limit);
   }
   return {};
 }

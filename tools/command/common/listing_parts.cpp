@@ -111,7 +111,16 @@ void say_what_is_hidden(const Listing& listing, ColumnNumbers columns, const Tab
   std::string names;
   for (const std::size_t i : table.left_out)
     names += (names.empty() ? "" : ", ") + listing.columns[columns[i]].name;
-  message("no room for the columns " + names + "; --columns chooses, and a wider terminal shows all");
+  message(std::string("no room for the column") + (table.left_out.size() == 1 ? " " : "s ") + names +
+          "; --columns chooses, and a wider terminal shows all");
+}
+
+void say_what_is_cut(const Listing& listing, std::size_t rows) {
+  std::string_view noun = listing.noun;
+  if (rows != 1) return message(std::to_string(rows) + " more " + listing.noun + "; --limit all shows them");
+  const bool changes = noun.ends_with("ies");
+  noun.remove_suffix(changes ? 3 : noun.ends_with('s') ? 1 : 0);
+  message(std::string("1 more ").append(noun).append(changes ? "y" : "") + "; --limit all shows it");
 }
 
 std::string csv_heading(const Listing& listing, ColumnNumbers columns) {

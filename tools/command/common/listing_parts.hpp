@@ -31,6 +31,9 @@ std::vector<TableColumn> table_columns(const Listing& listing, ColumnNumbers col
 /// Says, as a message, what a table has no room for.
 void say_what_is_hidden(const Listing& listing, ColumnNumbers columns, const TableText& table);
 
+/// Says how many rows --limit left out where nobody gave it.
+void say_what_is_cut(const Listing& listing, std::size_t rows);
+
 /// Lines of the other formats, each with its newline.
 std::string csv_heading(const Listing& listing, ColumnNumbers columns);
 std::string csv_line(const Listing& listing, ColumnNumbers columns, std::size_t row);

@@ -18,12 +18,6 @@ int output_error = 0;
 
 }  // namespace
 
-std::string counted(std::size_t count, std::string_view noun) {
-  const bool changes = count != 1 && noun.ends_with('y');
-  const std::string_view stem = changes ? noun.substr(0, noun.size() - 1) : noun;
-  return std::to_string(count).append(" ").append(stem).append(count == 1 ? "" : changes ? "ies" : "s");
-}
-
 void write_output(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written && output_error == 0) output_error = errno;

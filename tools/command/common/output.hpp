@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "lab/text.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::command {
@@ -16,8 +17,7 @@ enum Exit : int {
   usage = 2,   ///< wrong usage or bad input
 };
 
-/// How many there are of something, for people: "1 entry", "3 entries". @param noun of which there is one
-std::string counted(std::size_t count, std::string_view noun);
+using lab::counted;
 
 /// Writes data to standard output, buffered until the end of the process.
 void write_output(std::string_view text);

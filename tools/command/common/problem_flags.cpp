@@ -165,7 +165,9 @@ Result<std::vector<lab::Problem>> read_logged_problems(const std::string& path, 
                  std::string(flags.batch_invariant ? "--batch-invariant" : "--max-workspace") + " out");
   Result<lab::ProblemLog> log = lab::read_problem_log(path);
   if (!log) return log.status();
-  if (log->skipped > 0) message(std::to_string(log->skipped) + " lines of the log are no problems");
+  if (log->skipped > 0)
+    message(counted(log->skipped, "line") + " of the log " +
+            (log->skipped == 1 ? "is no problem" : "are no problems"));
   return std::move(log->problems);
 }
 

@@ -186,7 +186,9 @@ std::string exact(double value) {
 Status print(const Listing& listing, const ListingFlags& flags,
              void (*print_as_table)(const Listing&, const Selected&)) {
   if (flags.format == Format::names && !listing.name_column) {
-    return Status(StatusCode::invalid_arguments, "--format names: " + listing.noun + " have no names");
+    return Status(
+        StatusCode::invalid_arguments,
+        "--format names: " + listing.noun + (listing.noun.ends_with('s') ? " have" : " has") + " no names");
   }
   const Result<Selected> selected = select(listing, flags);
   if (!selected) return selected.status();
@@ -198,7 +200,7 @@ Status print(const Listing& listing, const ListingFlags& flags,
     case Format::markdown: print_markdown(listing, *selected); break;
   }
   if (selected->hidden > 0 && flags.format == Format::table && !flags.limit) {
-    message(std::to_string(selected->hidden) + " more " + listing.noun + "; --limit all shows them");
+    say_what_is_cut(listing, selected->hidden);
   }
   return {};
 }

@@ -19,7 +19,9 @@ Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
   const std::size_t others =
       std::erase_if(*logged, [](const lab::Problem& each) { return !lab::check_tuned(each.operation()); });
   if (others > 0)
-    message(std::to_string(others) + " problems of the log are of operations that have nothing to tune");
+    message(counted(others, "problem") + " of the log " +
+            (others == 1 ? "is of an operation that has" : "are of operations that have") +
+            " nothing to tune");
   return logged;
 }
 

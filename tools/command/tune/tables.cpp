@@ -16,21 +16,17 @@
 namespace quarry::command {
 namespace {
 
-std::string plural(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// What a union made of lines that are no measurements.
 void say_odd(const lab::OddLines& odd) {
-  if (odd.damaged > 0) message(plural(odd.damaged, "damaged line") + " left out");
-  if (odd.future > 0) message(plural(odd.future, "line") + " of a later version kept as it was written");
+  if (odd.damaged > 0) message(counted(odd.damaged, "damaged line") + " left out");
+  if (odd.future > 0) message(counted(odd.future, "line") + " of a later version kept as it was written");
 }
 
 /// What is not shown of a table.
 void say_skipped(const detail::TuningTable& table) {
   const std::size_t all = table.damaged() + table.future();
   if (all == 0) return;
-  message(plural(all, "line") + " skipped: " + std::to_string(table.damaged()) + " damaged, " +
+  message(counted(all, "line") + " skipped: " + std::to_string(table.damaged()) + " damaged, " +
           std::to_string(table.future()) + " of a later version");
 }
 
@@ -38,7 +34,7 @@ void say_skipped(const detail::TuningTable& table) {
 void say_unusable(const detail::TuningTable& table) {
   const lab::UnusableMeasurements unusable = lab::unusable_in(table);
   const auto say = [](std::size_t count, const char* of) {
-    if (count > 0) message(plural(count, "measurement") + (count == 1 ? " is of " : " are of ") + of);
+    if (count > 0) message(counted(count, "measurement") + (count == 1 ? " is of " : " are of ") + of);
   };
   say(unusable.other_sources, "other kernel sources");
   say(unusable.unknown_kernels, "unknown kernels");
@@ -47,7 +43,7 @@ void say_unusable(const detail::TuningTable& table) {
 /// Names the tasks that the table has no measurements of.
 void print_missing(const std::vector<lab::TuneTask>& tasks, const std::vector<lab::TuneTask>& missing) {
   for (const lab::TuneTask& task : missing) write_output("missing: " + lab::task_text(task) + "\n");
-  write_output(std::to_string(tasks.size() - missing.size()) + " of " + plural(tasks.size(), "problem") +
+  write_output(std::to_string(tasks.size() - missing.size()) + " of " + counted(tasks.size(), "problem") +
                " measured, " + std::to_string(missing.size()) + " missing\n");
 }
 
@@ -58,8 +54,8 @@ int merge_into(const TuneFlags& flags, const std::string& output, detail::Tuning
   if (!merged) return report(merged.status());
   table = *std::move(merged);
   say_odd(odd);
-  write_output(lab::quoted(output) + ": " + plural(table.size(), "measurement") + " of " +
-               plural(lab::tuned_rows(table).size(), "problem") + "\n");
+  write_output(lab::quoted(output) + ": " + counted(table.size(), "measurement") + " of " +
+               counted(lab::tuned_rows(table).size(), "problem") + "\n");
   return done;
 }
 
@@ -204,8 +200,8 @@ int export_tuning(const TuneFlags& flags) {
     return report(Status(StatusCode::filtered_out, "no kernel of the table could be compiled: no pack"));
   const std::string pack = folder / "kernels.pack";
   if (Status written = write_pack(packed.artifacts, pack); !written) return report(written);
-  write_output(lab::quoted(pack) + ": " + plural(packed.artifacts.size(), "artifact") + " of " +
-               plural(packed.kernels.size(), "kernel") + "\n");
+  write_output(lab::quoted(pack) + ": " + counted(packed.artifacts.size(), "artifact") + " of " +
+               counted(packed.kernels.size(), "kernel") + "\n");
   return exit;
 }
 

@@ -42,11 +42,8 @@ int merge_ledgers(const std::string& into, const std::vector<std::string>& from)
   if (Status s = add_to_file(into, all); !s) return report(s);
   const Result<lab::Ledger> merged = lab::Ledger::read(into);
   if (!merged) return report(merged.status());
-  const std::size_t entries = merged->size();
-  const std::size_t kernels = merged->kernels().size();
-  write_output(lab::quoted(into) + ": " + std::to_string(entries) +
-               (entries == 1 ? " entry, " : " entries, ") + std::to_string(kernels) +
-               (kernels == 1 ? " kernel\n" : " kernels\n"));
+  write_output(lab::quoted(into) + ": " + lab::counted(merged->size(), "entry") + ", " +
+               lab::counted(merged->kernels().size(), "kernel") + "\n");
   return done;
 }
 
