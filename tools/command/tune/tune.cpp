@@ -2,6 +2,7 @@
 #include "tools/command/tune/tune.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
