@@ -50,7 +50,12 @@ class Constants {
 
   /// Whether constants without a value beside them are f32 in the whole expression.
   static bool f32_alone(const detail::ExpressionGraph& graph) {
-    const auto is_wide = [](DType type) { return type == DType::f64 || type == DType::s32; };
+    // Types that values are computed in, but f32.
+    const auto is_wide = [](DType type) {
+      if (type == DType::none) return false;
+      const ValueType computed = detail::value_type_of(type);
+      return computed != ValueType::f32 && detail::element_of(computed) == type;
+    };
     const auto is_wide_tensor = [&](const expression::Tensor& tensor) { return is_wide(tensor.dtype); };
     const auto widens = [&](const Node& node) {
       return node.kind == NodeKind::convert && is_wide(static_cast<DType>(node.which));

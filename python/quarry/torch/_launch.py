@@ -42,7 +42,7 @@ def refuse_tangents(*tensors: torch.Tensor | None) -> None:
     if forward_ad._current_level < 0:
         return
     if any(tensor is not None and forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors):
-        raise NotImplementedError("quarry.torch: forward-mode derivatives are not implemented: use backward derivatives, or torch's operator")
+        raise RuntimeError("quarry.torch: the operators have no forward-mode derivatives: use backward derivatives, or torch's operator")
 
 
 def launch(out: torch.Tensor, arguments: Callable[..., Arguments], *operands: torch.Tensor, **settings: object) -> None:
