@@ -8,6 +8,7 @@
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
 #include "operations/common/operand_checks.hpp"
+#include "operations/common/side_by_side.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/host_expression.hpp"
 #include "operations/gemm_list/host_problem.hpp"
@@ -80,13 +81,23 @@ class Outputs {
   }
 
   Status check_each_other() const {
+    std::vector<const TensorView*> views;
+    for (const Piece& piece : pieces_) views.push_back(&piece.view);
+    if (detail::lie_side_by_side(views)) return {};  // of many columns of one matrix, the ranges all overlap
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       if (Status s = check(pieces_[i], i); !s) return s;
     }
     return {};
   }
 
+  /// @pre they were checked against each other: what is one of them overlaps no other one
   Status check_input(const Piece& input) const {
+    const auto same = std::ranges::equal_range(pieces_, input.bytes.begin, {},
+                                               [](const Piece& piece) { return piece.bytes.begin; });
+    if (std::ranges::any_of(same, [&](const Piece& out) {
+          return out.bytes.end == input.bytes.end && is_in_place(input, out);
+        }))
+      return {};
     const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {},
                                                  [](const Piece& piece) { return piece.bytes.begin; });
     return check(input, static_cast<std::size_t>(behind - pieces_.begin()));
