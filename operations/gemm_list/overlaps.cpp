@@ -7,6 +7,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/side_by_side.hpp"
 #include "operations/common/tensor_checks.hpp"
@@ -37,8 +38,8 @@ Piece piece_of(const MatrixParams& matrix, DType type, Operand name, int problem
 /// A tensor of an expression. One with a value for each row, or for each column, has one column, or one row.
 /// Of a table, any row may be read, whatever was written by then.
 /// @param columns of the output, or its groups of columns
-Piece piece_of(const expression::Tensor& tensor, const ExpressionTensorParams& params,
-               const ListedGemm& listed, int columns) {
+Piece piece_of(const detail::ExpressionGraph& graph, const expression::Tensor& tensor,
+               const ExpressionTensorParams& params, const ListedGemm& listed, int columns) {
   const bool is_table = tensor.shape == expression::Shape::gathered;
   const MatrixParams& matrix = params.matrix;
   const int rows = is_table ? params.rows.count : listed.gemm.m;
@@ -46,14 +47,15 @@ Piece piece_of(const expression::Tensor& tensor, const ExpressionTensorParams& p
       piece_of(matrix, tensor.dtype, Operand::none, listed.number,
                matrix.row_stride == 0 ? std::min(rows, 1) : rows, matrix.column_stride == 0 ? 1 : columns);
   piece.called = tensor.name;
-  piece.may_be_out = !is_table;
+  piece.may_be_out = detail::is_read_before_out(graph, tensor.name);
   return piece;
 }
 
-/// Whether an input is the output of its own problem.
+/// Whether an input is the output of its own problem: element by element, not one value for many of them.
 bool is_in_place(const Piece& input, const Piece& out) {
   return input.may_be_out && out.name == Operand::out && input.problem == out.problem &&
          input.view.data == out.view.data && bits_of(input.view.dtype) == bits_of(out.view.dtype) &&
+         input.view.extents[0] == out.view.extents[0] && input.view.extents[1] == out.view.extents[1] &&
          (input.view.extents[0] <= 1 || input.view.strides[0] == out.view.strides[0]) &&
          (input.view.extents[1] <= 1 || input.view.strides[1] == out.view.strides[1]);
 }
@@ -160,15 +162,16 @@ int groups_of(int columns) {
 /// The tensors of an expression that are in memory.
 void add_tensors(const GemmExpression& expression, const ListedGemm& listed, std::vector<Piece>& inputs,
                  std::vector<Piece>& outputs) {
-  each_tensor(expression.graph, listed.tensors,
-              [&](const expression::Tensor& tensor, const ExpressionTensorParams& own, bool is_output) {
-                using Extent = expression::Extent;
-                if (own.matrix.data == nullptr) return;
-                const Extent extent = is_output ? extent_of(expression.graph, tensor) : Extent::element;
-                if (extent == Extent::all && listed.number > 0) return;  // all problems share it
-                const int columns = extent == Extent::group ? groups_of(listed.columns) : listed.columns;
-                (is_output ? outputs : inputs).push_back(piece_of(tensor, own, listed, columns));
-              });
+  each_tensor(
+      expression.graph, listed.tensors,
+      [&](const expression::Tensor& tensor, const ExpressionTensorParams& own, bool is_output) {
+        using Extent = expression::Extent;
+        if (own.matrix.data == nullptr) return;
+        const Extent extent = is_output ? extent_of(expression.graph, tensor) : Extent::element;
+        if (extent == Extent::all && listed.number > 0) return;  // all problems share it
+        const int columns = extent == Extent::group ? groups_of(listed.columns) : listed.columns;
+        (is_output ? outputs : inputs).push_back(piece_of(expression.graph, tensor, own, listed, columns));
+      });
 }
 
 /// The sizes, and the leading dimensions where there are such.

@@ -134,9 +134,9 @@ bool gathers(const Expression& expression) {
                              [](const expression::Tensor& t) { return t.shape == Shape::gathered; });
 }
 
-ReductionCounts reduction_counts(const Expression& expression) {
+ReductionCounts reduction_counts(const ExpressionGraph& graph) {
   ReductionCounts counts;
-  for (const Node& node : expression.graph().nodes) {
+  for (const Node& node : graph.nodes) {
     if (node.kind != NodeKind::reduce) continue;
     switch (reductions()[node.which].extent) {
       case expression::Extent::group: ++counts.groups; break;
@@ -148,14 +148,22 @@ ReductionCounts reduction_counts(const Expression& expression) {
   return counts;
 }
 
-bool is_read_before_out(const Expression& expression, std::string_view name) {
-  const auto input = std::ranges::find(expression.inputs(), name, &expression::Tensor::name);
-  if (input != expression.inputs().end() && input->shape == Shape::gathered) return false;
-  if (!reduction_counts(expression).has_lines()) return true;
-  const auto out = std::ranges::find_if(expression.outputs(),
-                                        [](const expression::Output& o) { return o.tensor.name == "out"; });
-  return input != expression.inputs().end() && is_matrix(*input->shape) &&
+ReductionCounts reduction_counts(const Expression& expression) {
+  return reduction_counts(expression.graph());
+}
+
+bool is_read_before_out(const ExpressionGraph& graph, std::string_view name) {
+  const auto input = std::ranges::find(graph.inputs, name, &expression::Tensor::name);
+  if (input != graph.inputs.end() && input->shape == Shape::gathered) return false;
+  if (!reduction_counts(graph).has_lines()) return true;
+  const auto out =
+      std::ranges::find_if(graph.outputs, [](const expression::Output& o) { return o.tensor.name == "out"; });
+  return input != graph.inputs.end() && is_matrix(*input->shape) && out != graph.outputs.end() &&
          out->extent == expression::Extent::element;
+}
+
+bool is_read_before_out(const Expression& expression, std::string_view name) {
+  return is_read_before_out(expression.graph(), name);
 }
 
 std::array<std::int64_t, 4> extents_after(expression::Extent extent, std::array<std::int64_t, 4> elements) {

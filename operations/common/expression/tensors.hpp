@@ -70,6 +70,7 @@ struct ReductionCounts {
   constexpr bool has_lines() const { return rows + columns + all > 0; }
   constexpr bool has_any() const { return groups > 0 || has_lines(); }
 };
+ReductionCounts reduction_counts(const ExpressionGraph& graph);
 ReductionCounts reduction_counts(const Expression& expression);
 
 inline bool has_reductions(const Expression& expression) { return reduction_counts(expression).has_any(); }
@@ -82,6 +83,7 @@ inline bool is_wide(const Expression& expression) {
 /// Whether each element of an input is read for the last time before `out` is written in its place, so that
 /// the input may be `out` itself: where lines are reduced, vectors and scalars are read again later. Rows
 /// that an index chooses may be read at any time.
+bool is_read_before_out(const ExpressionGraph& graph, std::string_view name);
 bool is_read_before_out(const Expression& expression, std::string_view name);
 
 /// Extents of what a reduction leaves of elements of such extents.

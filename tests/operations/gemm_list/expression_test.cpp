@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -194,6 +195,55 @@ TEST_CASE("gemm_list: tensors that overlap outputs of an array of pointers are r
   refused("Operand `x` of problem 0 overlaps `out` of problem 1");
   pointers[1] = x.data() + 6;  // its own entry: in place
   CHECK(run_best(args));
+}
+
+TEST_CASE("gemm_list: what many elements of an output of pointers read is not the output itself",
+          "[gemm_list][expression]") {
+  struct Alias {
+    std::string_view text;
+    std::string_view declared;
+    std::vector<std::int64_t> extents;
+    bool is_right;
+  };
+  const Alias alias = GENERATE(values<Alias>({
+      {"out = sum + v", "v=f32:per_column", {2}, false},
+      {"out = sum + v", "v=f32:per_row", {3}, false},
+      {"out = sum + v", "v=f32:scalar", {1}, false},
+      {"out = sum + v", "v=f32:row", {1, 2}, false},
+      {"out = sum + v", "v=f32:row", {3, 1}, false},
+      {"out = sum + v", "v=f32:row", {3, 2}, true},
+      {"out = sum + v; r = row_sum(sum)", "v=f32:row,r=f32:per_row", {3, 2}, true},
+      {"out = sum + v; r = row_sum(sum)", "v=f32:per_row,r=f32:per_row", {3}, false},
+  }));
+  INFO(alias.text << " with " << alias.declared);
+  for (const bool is_array : {false, true}) {
+    Floats out(6, 100);
+    const Floats a = {1, 2, 3}, b = {10, 100};
+    const std::vector<const void*> pointers = {out.data()};
+    const std::vector<std::int32_t> sizes = {3, 2, 1};
+    GemmListArguments args = {.a = rows_of(a, {1, 3, 1}),
+                              .b = rows_of(b, {1, 1, 2}),
+                              .out = rows_of(out, {1, 3, 2}),
+                              .sizes = TensorView::row_major(sizes.data(), DType::s32, {1, 3})};
+    if (is_array) args.out = PointerArrayView::row_major(pointers.data(), DType::f32, 1, {3, 2});
+    args.expression = parsed(alias.text, alias.declared);
+    Floats sums(3);
+    const std::vector<std::int64_t> strides = {2, 1};  // of rows of the output
+    args.tensors = {{"v", TensorView::strided(out.data(), DType::f32, alias.extents,
+                                              std::span(strides).last(alias.extents.size()))}};
+    if (!is_array && alias.is_right) args.tensors[0].view = args.out;
+    if (alias.declared.find("r=") != alias.declared.npos)
+      args.tensors.push_back({"r", rows_of(sums, {1, 3})});
+    Status status = find_best(args).status();
+    if (const auto found = find_best(args)) {
+      const auto workspace = WorkspaceBuffer::on_host(found->workspace());
+      REQUIRE(workspace);
+      status = found->run(args, {.workspace = *workspace});
+    }
+    INFO(status.message());
+    CHECK(status.code() == (alias.is_right ? StatusCode::ok : StatusCode::invalid_arguments));
+    if (!alias.is_right) CHECK(out == Floats(6, 100));
+  }
 }
 
 TEST_CASE("gemm_list: an index chooses rows of a table of all problems, or of each",
