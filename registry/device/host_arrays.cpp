@@ -46,6 +46,7 @@ struct Piece {
   TensorView view;
   Operand name;
   std::int64_t entry;
+  std::int64_t entries;  ///< of its operand: one that all share is read with each
   ByteRange bytes;
   bool is_output;
   bool may_be_out;
@@ -56,18 +57,20 @@ struct Piece {
 void add_pieces(const OperandRef& used, std::vector<Piece>& pieces, std::vector<Piece>& arrays) {
   const TensorView& view = *used.view;
   if (!view.is_pointer_array) {
+    const std::int64_t entries = view.rank == 3 ? view.extents[0] : 1;
     pieces.push_back(
-        {view, used.name, all_entries, byte_range(view), used.is_output, used.may_be_out, false});
+        {view, used.name, all_entries, entries, byte_range(view), used.is_output, used.may_be_out, false});
     return;
   }
   const TensorView array = TensorView::vector(view.data, DType::f64, view.extents[0]);
   static_assert(sizeof(double) == sizeof(void*));
-  arrays.push_back({array, used.name, all_entries, byte_range(array), false, false, true});
+  arrays.push_back({array, used.name, all_entries, 1, byte_range(array), false, false, true});
   TensorView matrix = TensorView::strided(nullptr, view.dtype, std::span(view.extents).subspan(1, 2),
                                           std::span(view.strides).subspan(1, 2));
   for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
     matrix.data = static_cast<const void* const*>(view.data)[entry];
-    pieces.push_back({matrix, used.name, entry, byte_range(matrix), used.is_output, used.may_be_out, false});
+    pieces.push_back({matrix, used.name, entry, view.extents[0], byte_range(matrix), used.is_output,
+                      used.may_be_out, false});
   }
 }
 
@@ -81,7 +84,7 @@ const void* start_of(const Piece& piece, std::int64_t entry) {
 
 /// Whether C or a residual is the output itself there, of one batch entry.
 bool is_in_place(const Piece& input, const Piece& out) {
-  if (!input.may_be_out || out.name != Operand::out) return false;
+  if (!input.may_be_out || out.name != Operand::out || input.entries != out.entries) return false;
   const bool both = input.entry != all_entries && out.entry != all_entries;
   if (both && input.entry != out.entry) return false;
   const std::int64_t entry = std::max(input.entry, out.entry);
@@ -90,6 +93,7 @@ bool is_in_place(const Piece& input, const Piece& out) {
   for (const unsigned back : {1U, 2U}) {  // the same columns and rows
     const std::size_t x = input.view.rank - back;
     const std::size_t y = out.view.rank - back;
+    if (input.view.extents[x] != out.view.extents[y]) return false;  // it is broadcast
     if (input.view.extents[x] > 1 && input.view.strides[x] != out.view.strides[y]) return false;
   }
   return true;

@@ -16,6 +16,7 @@
 #include "registry/device/prepared.hpp"
 #include "support/array_problems.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 #include "support/gemm_rules.hpp"
 #include "support/registry_problems.hpp"
 
@@ -240,6 +241,48 @@ TEST_CASE("an output with strides goes with arrays of its own matrices", "[array
   CHECK(run(args).message() == "ok");
   std::swap(pointers(*args.c)[0], pointers(*args.c)[1]);
   CHECK(run(args).reason() == Reason::output_overlap);
+}
+
+TEST_CASE("what is read for many elements of an output of arrays is not the output itself", "[array]") {
+  constexpr std::int64_t entries = 2, rows = 3, columns = 4;
+  const std::vector<float> ones(16, 1);
+  std::vector<float> out(entries * rows * columns, 7);
+  const std::array<const void*, entries> matrices = {out.data(), out.data() + rows * columns};
+  GemmArguments args = {
+      .a = TensorView::row_major(ones.data(), DType::f32, {rows, 2}),
+      .b = TensorView::row_major(ones.data(), DType::f32, {2, columns}),
+      .out = PointerArrayView::row_major(matrices.data(), DType::f32, entries, {rows, columns})};
+  args.expression = parsed("out = sum + v", "v=f32:row");
+  constexpr std::array<std::int64_t, 3> strides = {rows * columns, columns, 1};
+  const auto status_of = [&](std::array<std::int64_t, 3> extents) {
+    args.tensors = {{"v", TensorView::strided(out.data(), DType::f32, extents, strides)}};
+    return best(args).run(args);
+  };
+  CHECK(status_of({entries, 1, columns}).reason() == Reason::output_overlap);
+  CHECK(status_of({entries, rows, 1}).reason() == Reason::output_overlap);
+  CHECK(status_of({1, rows, columns}).reason() == Reason::output_overlap);  // of the first entry, with all
+  CHECK(out == std::vector<float>(out.size(), 7));
+  CHECK(status_of({entries, rows, columns}));
+  CHECK(out == std::vector<float>(out.size(), 9));
+}
+
+TEST_CASE("outputs of an array may be thousands of columns of one matrix, in place", "[array]") {
+  constexpr std::int64_t entries = 4000, rows = 3;
+  const std::vector<float> ones(rows, 1);
+  std::vector<float> out(entries * rows, 7);
+  std::vector<const void*> matrices;
+  for (std::int64_t i = 0; i < entries; ++i) matrices.push_back(out.data() + i);
+  GemmArguments args = {
+      .a = TensorView::row_major(ones.data(), DType::f32, {rows, 1}),
+      .b = TensorView::row_major(ones.data(), DType::f32, {1, 1}),
+      .c = PointerArrayView::row_major(matrices.data(), DType::f32, entries, {rows, 1}, entries),
+      .out = PointerArrayView::row_major(matrices.data(), DType::f32, entries, {rows, 1}, entries)};
+  args.epilogue.beta = 1;
+  REQUIRE(best(args).run(args));
+  CHECK(out == std::vector<float>(out.size(), 8));
+  matrices[3000] = out.data() + 5 + entries;  // lower in the column of entry 5
+  CHECK(best(args).run(args).message() ==
+        "Operand `out` overlaps itself: entries 5 and 3000 of its array of pointers share memory");
 }
 
 TEST_CASE("guards lie around each matrix of an array", "[array]") {
