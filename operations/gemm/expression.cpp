@@ -224,6 +224,16 @@ void add_tensor(const GivenExpression& given, const OwnTensor& own, const Expres
     launch.uses.add({name, tensor.view.dtype, false, alignment, own.is_output});
 }
 
+/// Whether a tensor is several vectors, one for each group or entry of a batch. It never is `out`, though
+/// vectors of groups have the extents of `out` where there are as many rows as groups.
+bool has_vectors(const GivenExpression& given, const ExpressionTensor& tensor) {
+  const auto inputs = given.expression->inputs();
+  const auto declared = std::ranges::find(inputs, tensor.name, &expression::Tensor::name);
+  if (declared == inputs.end() || has_rows(*declared->shape)) return false;
+  const std::span before(tensor.view.extents.begin(), std::max<std::size_t>(tensor.view.rank, 1) - 1);
+  return std::ranges::any_of(before, [](std::int64_t extent) { return extent > 1; });
+}
+
 }  // namespace
 
 std::vector<OwnTensor> own_tensors(const Expression& expression) {
@@ -251,11 +261,13 @@ void list_tensors(const GivenExpression& given, OperandList& operands, bool may_
     const TensorView& view = given.tensors[i].view;
     if (view.dtype == DType::none) continue;
     const bool writes = is_output(*given.expression, given.tensors[i].name);
+    const bool may_be_out = !writes && bits_of(view.dtype) == bits_of(given.out->dtype) &&
+                            !has_vectors(given, given.tensors[i]) &&
+                            is_read_before_out(*given.expression, given.tensors[i].name);
     operands.add({.name = tensor_operand(static_cast<int>(i)),
                   .view = &view,
                   .is_output = writes,
-                  .may_be_out = !writes && bits_of(view.dtype) == bits_of(given.out->dtype) &&
-                                is_read_before_out(*given.expression, given.tensors[i].name),
+                  .may_be_out = may_be_out,
                   .may_stay = writes && may_stay});
   }
 }

@@ -228,6 +228,23 @@ TEST_CASE("grouped_gemm: an input of an expression may be the output itself", "[
   CHECK((e.out[8] == 7 && e.out[9] == 7));
 }
 
+TEST_CASE("grouped_gemm: vectors of groups are not the output, though they have its extents",
+          "[grouped_gemm][expression]") {
+  const Floats tokens = {0, 0}, weights = {0, 0};
+  Floats out = {1, 2};
+  const std::vector<std::int32_t> ends = {2, 2};  // both rows are of the first group
+  GroupedGemmArguments args = {.a = rows_of(tokens, {2, 1}),
+                               .b = rows_of(weights, {2, 1, 1}),
+                               .out = rows_of(out, {2, 1}),
+                               .sizes = TensorView::vector(ends.data(), DType::s32, 2)};
+  args.expression = parsed("out = sum + v * 10", "v=f32:per_column");
+  args.tensors = {{"v", rows_of(out, {2, 1})}};
+  check_nothing_found(args, "`v` overlaps `out`");
+  args.expression = parsed("out = sum + v * 10", "v=f32:row");
+  REQUIRE(find_best(args)->run(args));
+  CHECK(out == Floats{10, 20});
+}
+
 TEST_CASE("grouped_gemm: tensors that do not fit the expression are refused by name",
           "[grouped_gemm][expression]") {
   const TensorView column = TensorView::vector(nullptr, DType::f16, 48);
