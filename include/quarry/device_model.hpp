@@ -182,7 +182,10 @@ struct DeviceModel {
   friend constexpr bool operator==(const DeviceModel&, const DeviceModel&) = default;
 };
 
-/// Whether kernels can be ranked by a model: sizes and rates are above 0, and multiprocessors at most 4096.
+/// Whether kernels can be ranked by a model: sizes are above 0, rates and costs from 1e-20 to 1e20. At most
+/// 4096 multiprocessors have at least 16,384 registers each, and room for a block of 1,024 threads; at most
+/// 2^24 registers, 2^16 threads and 2^28 bytes of shared memory, of which the driver takes no more than there
+/// are.
 bool is_complete(const DeviceModel& model);
 
 /// What the calibration of a model was fitted to (DeviceRates::calibration).

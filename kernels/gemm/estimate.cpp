@@ -40,8 +40,8 @@ constexpr int most_automatic_slices = 64;
 
 int resident_blocks(const GemmTraits& kernel, int registers, const DeviceModel& device) {
   const int by_registers = device.registers_per_multiprocessor / (kernel.threads * registers);
-  const int by_memory =
-      device.shared_memory_per_multiprocessor / (kernel.shared_memory + device.reserved_shared_memory);
+  const int by_memory = device.shared_memory_per_multiprocessor /
+                        std::max(kernel.shared_memory + device.reserved_shared_memory, 1);
   const int by_threads = device.threads_per_multiprocessor / kernel.threads;
   return std::max(1, std::min({by_registers, by_memory, by_threads, device.blocks_per_multiprocessor}));
 }

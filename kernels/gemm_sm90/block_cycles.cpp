@@ -115,7 +115,7 @@ int resident_blocks(const Config& c, const DeviceModel& device) {
   const int by_memory =
       device.shared_memory_per_multiprocessor / (shared_memory_bytes(c) + device.reserved_shared_memory);
   // As fitted: what a block of one tile may use at most.
-  const int registers = std::min(255, device.registers_per_multiprocessor / threads(c) / 8 * 8);
+  const int registers = std::clamp(device.registers_per_multiprocessor / threads(c) / 8 * 8, 8, 255);
   const int by_registers = device.registers_per_multiprocessor / (threads(c) * registers);
   const int by_threads = device.threads_per_multiprocessor / threads(c);
   return std::max(1, std::min({by_memory, by_registers, by_threads}));

@@ -129,31 +129,56 @@ void set_rates(DeviceModel& model) {
   model.rates = model.cc >= 90 ? h200.rates : a100.rates;
 }
 
+/// Whether times that are made of a rate or of a cost are numbers.
+bool is_rate(double value) { return value >= 1e-20 && value <= 1e20; }
+bool is_rate_or_0(double value) { return value == 0 || is_rate(value); }
+
 bool is_complete(const MemoryRates& r) {
-  return r.thread_copies.clocks_per_byte > 0 && r.thread_copies.latency > 0 &&
-         r.bulk_copies.clocks_per_byte > 0 && r.bulk_copies.latency > 0 && r.device_latency >= 0 &&
-         r.alone_share > 0 && r.split_lines >= 0 && r.kept_operand_bytes >= 0 &&
-         r.shared_bytes_per_clock > 0 && r.partial_sums_speedup > 0 && r.copy_share > 0;
+  const double above_0[] = {r.thread_copies.clocks_per_byte,
+                            r.thread_copies.latency,
+                            r.bulk_copies.clocks_per_byte,
+                            r.bulk_copies.latency,
+                            r.alone_share,
+                            r.shared_bytes_per_clock,
+                            r.partial_sums_speedup,
+                            r.copy_share};
+  const double others[] = {r.device_latency, r.split_lines, r.kept_operand_bytes};
+  return std::ranges::all_of(above_0, is_rate) && std::ranges::all_of(others, is_rate_or_0);
 }
 
 bool is_complete(const TimeFactors& f) {
   const double all[] = {f.launch, f.memory,   f.math,     f.copies,   f.latency,
                         f.ends,   f.epilogue, f.exchange, f.reduction};
-  return std::ranges::all_of(all, [](double factor) { return factor > 0; });
+  return std::ranges::all_of(all, is_rate);
 }
 
 bool is_complete(const DeviceRates& r) {
   const MmaRates& mma = r.mma;
   const LaunchCosts& launch = r.launch;
   const ExchangeCosts& exchange = r.exchange;
-  return mma.tf32 > 0 && mma.int8 > 0 && mma.f64_m8n8k4 >= 0 && mma.f64_m16n8k16 > 0 &&
-         r.wgmma.flops_per_clock > 0 && r.wgmma.tf32 > 0 && r.wgmma.int8 > 0 && r.dp4a_ops_per_clock > 0 &&
-         is_complete(r.memory) && launch.first > 0 && launch.next > 0 && launch.overlapped > 0 &&
-         launch.overlapped_reduction > 0 && launch.reduction > 0 && launch.copy > 0 && exchange.turn > 0 &&
-         exchange.cluster_turn > 0 && exchange.cluster_slice > 0 && exchange.cluster_round > 0 &&
+  const double above_0[] = {mma.tf32,
+                            mma.int8,
+                            mma.f64_m16n8k16,
+                            r.wgmma.flops_per_clock,
+                            r.wgmma.tf32,
+                            r.wgmma.int8,
+                            r.dp4a_ops_per_clock,
+                            launch.first,
+                            launch.next,
+                            launch.overlapped,
+                            launch.overlapped_reduction,
+                            launch.reduction,
+                            launch.copy,
+                            exchange.turn,
+                            exchange.cluster_turn,
+                            exchange.cluster_slice,
+                            exchange.cluster_round};
+  return std::ranges::all_of(above_0, is_rate) && is_rate_or_0(mma.f64_m8n8k4) && is_complete(r.memory) &&
          is_complete(r.calibration.simt) && is_complete(r.calibration.mma) &&
          is_complete(r.calibration.wgmma);
 }
+
+bool is_between(int value, int least, int most) { return value >= least && value <= most; }
 
 /// Models of this machine's devices. Constant-initialised: nothing happens at start-up.
 constexpr int most_devices = 64;
@@ -169,12 +194,16 @@ constinit std::mutex slots_mutex;
 std::span<const DeviceModel> device_models() { return built_in; }
 
 bool is_complete(const DeviceModel& d) {
-  return d.multiprocessors > 0 && d.multiprocessors <= 4096 && d.shared_memory_per_block > 0 &&
-         d.shared_memory_per_multiprocessor > 0 && d.registers_per_multiprocessor > 0 &&
-         d.threads_per_multiprocessor > 0 && d.memory_bandwidth > 0 && d.clock > 0 &&
-         d.tensor_flops_per_clock > 0 && d.fma_f32_flops_per_clock > 0 && d.fma_f64_flops_per_clock > 0 &&
-         d.blocks_per_multiprocessor > 0 && d.registers_per_thread > 0 && d.reserved_shared_memory >= 0 &&
-         is_complete(d.rates);
+  // Kernels divide the registers among up to 512 threads or more, and add up shared memory as ints.
+  constexpr int most_shared = 1 << 28;
+  const int shared = d.shared_memory_per_multiprocessor;
+  const double rates[] = {d.memory_bandwidth, d.clock, d.tensor_flops_per_clock, d.fma_f32_flops_per_clock,
+                          d.fma_f64_flops_per_clock};
+  return is_between(d.multiprocessors, 1, 4096) && is_between(d.shared_memory_per_block, 1, most_shared) &&
+         is_between(shared, 1, most_shared) && is_between(d.reserved_shared_memory, 0, shared) &&
+         is_between(d.registers_per_multiprocessor, 1 << 14, 1 << 24) &&
+         is_between(d.threads_per_multiprocessor, 1024, 1 << 16) && d.blocks_per_multiprocessor > 0 &&
+         d.registers_per_thread > 0 && std::ranges::all_of(rates, is_rate) && is_complete(d.rates);
 }
 
 CalibrationSource calibration_source(const DeviceModel& model) {

@@ -39,7 +39,8 @@ const DeviceModel& model_for(const OperandList& operands) {
 Status check_model(const DeviceModel& d) {
   if (is_lasting(d) || is_complete(d)) return {};
   return invalid(
-      "The device model is incomplete: sizes and speeds must be above 0, and multiprocessors at most 4096");
+      "The device model is incomplete: expected speeds above 0, and sizes of a device: at most 4096 "
+      "multiprocessors, each with 16384 registers and 1024 threads or more (is_complete says all)");
 }
 
 }  // namespace quarry::detail

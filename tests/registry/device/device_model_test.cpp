@@ -3,13 +3,16 @@
 #include "support/gemm_rules.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "quarry/conv2d.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/registry.hpp"
 #include "registry/device/device_model.hpp"
@@ -260,4 +263,51 @@ TEST_CASE("operands that lie in different places are refused by name") {
   args.c = args.out;
   args.epilogue.bias = TensorView::vector(nullptr, DType::f16, 4).on(device1);
   check(args, Operand::bias);
+}
+
+TEST_CASE("a model whose sizes or rates make no sense is refused, and the least one is ranked by") {
+  const DeviceModel h200 = *find_device_model("h200");
+  GemmArguments gemm = problem_in(open, open, open);
+  Conv2dArguments conv = {.a = TensorView::row_major(nullptr, DType::bf16, {2, 16, 16, 32}),
+                          .b = TensorView::row_major(nullptr, DType::bf16, {32, 3, 3, 32}),
+                          .out = TensorView::row_major(nullptr, DType::bf16, {2, 14, 14, 32})};
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  constexpr int most = std::numeric_limits<int>::max();
+  const auto refused = [&](auto member, auto value) {
+    DeviceModel model = h200;
+    member(model) = value;
+    INFO(value);
+    CHECK_FALSE(is_complete(model));
+    const FindOptions options = {.device = &model};
+    CHECK(find_best(gemm, {}, options).status().code() == StatusCode::invalid_arguments);
+    CHECK(find_best(conv, {}, options).status().code() == StatusCode::invalid_arguments);
+  };
+  for (const int registers : {-1, 0, 64, 256, 16383, most})
+    refused([](DeviceModel& m) -> int& { return m.registers_per_multiprocessor; }, registers);
+  for (const int threads : {0, 1023, most})
+    refused([](DeviceModel& m) -> int& { return m.threads_per_multiprocessor; }, threads);
+  for (const int bytes : {-1, most})
+    refused([](DeviceModel& m) -> int& { return m.reserved_shared_memory; }, bytes);
+  refused([](DeviceModel& m) -> int& { return m.shared_memory_per_multiprocessor; }, most);
+  for (const double rate : {-1.0, 0.0, 1e-300, 1e300, infinite, std::nan("")}) {
+    refused([](DeviceModel& m) -> double& { return m.memory_bandwidth; }, rate);
+    refused([](DeviceModel& m) -> double& { return m.clock; }, rate);
+    refused([](DeviceModel& m) -> double& { return m.rates.launch.copy; }, rate);
+    refused([](DeviceModel& m) -> double& { return m.rates.calibration.mma.math; }, rate);
+  }
+  refused([](DeviceModel& m) -> double& { return m.rates.memory.split_lines; }, infinite);
+  DeviceModel least = h200;
+  least.multiprocessors = least.blocks_per_multiprocessor = least.registers_per_thread = 1;
+  least.registers_per_multiprocessor = 1 << 14;
+  least.threads_per_multiprocessor = 1024;
+  least.reserved_shared_memory = 0;
+  for (const int cc : {80, 90}) {
+    least.cc = cc;
+    REQUIRE(is_complete(least));
+    for (const auto& list :
+         {get_kernels(gemm, {}, {.device = &least}), get_kernels(conv, {}, {.device = &least})}) {
+      REQUIRE_FALSE(list.empty());
+      for (const Candidate& each : list) REQUIRE(std::isfinite(each.predicted_seconds()));
+    }
+  }
 }
