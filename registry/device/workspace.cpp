@@ -1,5 +1,7 @@
 #include "quarry/workspace.hpp"
 
+#include <cstddef>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -18,7 +20,10 @@ void free_on_device(void* memory) { (void)cudaFree(memory); }
 
 Result<WorkspaceBuffer> WorkspaceBuffer::on_host(std::size_t bytes) {
   if (bytes == 0) return WorkspaceBuffer();
-  void* const memory = ::operator new(bytes, alignment, std::nothrow);
+  // The library's aligned new rounds up to a multiple of the alignment, past the end of what it counts.
+  const bool is_countable =
+      bytes <= std::numeric_limits<std::ptrdiff_t>::max() - static_cast<std::size_t>(alignment);
+  void* const memory = is_countable ? ::operator new(bytes, alignment, std::nothrow) : nullptr;
   if (memory == nullptr) {
     return Status(StatusCode::device_error,
                   "Out of memory for a workspace of " + std::to_string(bytes) + " bytes");
