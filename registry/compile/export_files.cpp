@@ -58,7 +58,8 @@ Result<Artifact> exported_code(const Row& row, std::uint32_t entry, const Compil
 Status make_export_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (std::filesystem::is_directory(folder)) return {};
+  std::error_code unknown;  // of a folder that cannot even be looked for
+  if (std::filesystem::is_directory(folder, unknown)) return {};
   const std::string why = error ? error.message() : "it is there and is not a folder";
   return {StatusCode::file_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
 }

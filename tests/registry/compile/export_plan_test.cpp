@@ -439,4 +439,7 @@ TEST_CASE("a plan is exported as whole files", "[export]") {
   CHECK_FALSE(std::filesystem::exists(folder / "x"));
   std::ofstream(folder / "file") << "x";
   CHECK(export_plan(kernel, args, folder / "file").code() == StatusCode::file_error);
+  const std::string too_long(300, 'x');
+  CHECK(export_plan(kernel, args, folder / too_long).code() == StatusCode::file_error);
+  CHECK(export_kernel(kernel, folder / too_long).code() == StatusCode::file_error);
 }
