@@ -210,8 +210,9 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
 
 std::string Status::message() const {
   if (code_ == StatusCode::ok) return "ok";
-  if (reason_ == Reason::text) return *text_;
-  if (reason_ == Reason::none) return std::string(to_string(code_));
+  if (text_ != nullptr) return *text_;
+  // A text is gone where the status was moved from.
+  if (reason_ == Reason::none || reason_ == Reason::text) return std::string(to_string(code_));
   const Refusal refusal = refusal_of(reason_, operand_, expected_, got_);
   return refusal.about + ": expected " + refusal.expected + ", got " + refusal.got;
 }

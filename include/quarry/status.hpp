@@ -154,7 +154,14 @@ class [[nodiscard]] Status {
   Operand operand() const { return operand_; }
   /// Why, in compact form: what explanations count by.
   Reason reason() const { return reason_; }
-  /// One line for a person, without a newline; "ok" on success.
+  /// The same failure with a message of its own in the place of the one that would be composed.
+  Status with_message(std::string message) const {
+    Status status = *this;
+    status.text_ = std::make_shared<const std::string>(std::move(message));
+    return status;
+  }
+  /// One line for a person, without a newline; "ok" on success. The word for the code where a failure has no
+  /// reason, or its text was moved away.
   std::string message() const;
 
  private:

@@ -160,7 +160,7 @@ Status normalise(const ElementwiseArguments& arguments, const OperandList& opera
   problem.expression = &arguments.expression;
   const ReductionCounts counts = reduction_counts(arguments.expression);
   problem.reductions = {counts.groups, counts.rows, counts.columns, counts.all};
-  if (Status s = fill(arguments, problem); !s) return with_names(s, arguments.tensors);
+  if (Status s = fill(arguments, problem); !s) return s;
   if (Status s = check_memory(operands); !s) return with_names(s, arguments.tensors);
   return with_names(check_overlaps(operands), arguments.tensors);
 }

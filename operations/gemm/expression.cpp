@@ -196,11 +196,10 @@ Status check_tensors(const GivenExpression& given, std::string_view operation) {
                      " has at most 8 tensors beside `out`, got " + std::to_string(count));
   }
   if (Status s = check_tensor_names(*given.expression, given.tensors); !s) return s;
-  const Status each = each_own_tensor(*given.expression, [&](const OwnTensor& tensor) {
+  return each_own_tensor(*given.expression, [&](const OwnTensor& tensor) {
     ExpressionTensorParams params;
     return check_own(given, tensor, params);
   });
-  return with_names(each, given.tensors);
 }
 
 /// Whether there is no such scale, or kernels take it beside an expression: one of 128 of K of operands of

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "quarry/status.hpp"
 #include "quarry/types.hpp"
@@ -32,6 +33,22 @@ TEST_CASE("A status with a text of its own says it", "[status]") {
   CHECK(status.message() == "no such thing");
   const Status copy = status;
   CHECK(copy.message() == "no such thing");
+}
+
+TEST_CASE("A failure whose text is gone, or never was, says its code", "[status]") {
+  Status status(StatusCode::not_found, "no such thing");
+  const Status moved = std::move(status);
+  CHECK(moved.message() == "no such thing");
+  CHECK((status.message() == "not_found" || status.message() == "ok"));
+  CHECK(sentence(Reason::text, Operand::a) == "unsupported");
+}
+
+TEST_CASE("A failure with another message keeps its reason and its operand", "[status]") {
+  const Status status = Status(StatusCode::unsupported, Reason::rank, Operand::b, 2, 3).with_message("so");
+  CHECK(status.message() == "so");
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.reason() == Reason::rank);
+  CHECK(status.operand() == Operand::b);
 }
 
 TEST_CASE("A failure without a reason says its code", "[status]") {

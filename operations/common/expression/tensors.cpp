@@ -1,6 +1,8 @@
 #include "operations/common/expression/tensors.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "basic/text.hpp"
 #include "operations/common/expression/functions.hpp"
@@ -27,6 +29,39 @@ std::size_t place_of(const TensorView& view, Shape shape, std::size_t extent) {
   const std::size_t last = view.rank - 1U;
   if (extent == last) return shape == Shape::per_row ? 2 : 3;
   return 2 - last + extent;
+}
+
+/// A quoted word of a message, and the name that stands for it.
+struct Renamed {
+  std::string word;
+  std::string name;
+};
+
+/// The status with names in its message. They are put in at one go, as a name may be another one's word.
+Status with_names(const Status& status, std::span<const Renamed> names) {
+  if (status) return status;
+  const std::string message = status.message();
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = message.find('`'); at != message.npos; at = message.find('`', at + 1)) {
+    const auto renamed = std::ranges::find_if(
+        names, [&](const Renamed& each) { return message.compare(at, each.word.size(), each.word) == 0; });
+    if (renamed == names.end()) continue;
+    result.append(message, done, at - done).append(renamed->name);
+    done = at + renamed->word.size();
+    at = done - 1;
+  }
+  if (done == 0) return status;
+  return status.with_message(result.append(message, done));
+}
+
+std::string quoted_word(Operand name) { return quoted(to_string(name)); }
+
+/// The status of a check of one tensor, with its own name.
+Status with_name(const Status& status, Operand name, const ExpressionTensor& tensor) {
+  if (status) return status;
+  const Renamed renamed[] = {{quoted_word(name), quoted(tensor.name)}};
+  return with_names(status, renamed);
 }
 
 Status mismatch(std::string_view name, std::string_view along, std::int64_t expected, std::int64_t got,
@@ -57,7 +92,7 @@ Status check_tensor_names(const Expression& expression, std::span<const Expressi
 
 Status check_tensor_view(const ExpressionTensor& tensor, Operand name, DType declared) {
   const TensorView& view = tensor.view;
-  if (Status s = check_tensor(view, name, 1, TensorView::max_rank); !s) return s;
+  if (Status s = check_tensor(view, name, 1, TensorView::max_rank); !s) return with_name(s, name, tensor);
   if (view.is_pointer_array)
     return invalid(about_tensor(tensor.name) + "is an array of pointers, which expressions do not take");
   if (view.tag != LayoutTag::strided)
@@ -77,7 +112,7 @@ Status check_output_tensor(const ExpressionTensor& tensor, Operand name) {
     return {StatusCode::unsupported, about_tensor(tensor.name) + "is an output of " +
                                          std::string(to_string(tensor.view.dtype)) +
                                          ", which no kernel with an expression writes yet"};
-  return check_output_strides(tensor.view, name);
+  return with_name(check_output_strides(tensor.view, name), name, tensor);
 }
 
 Status put_strides(const ExpressionTensor& tensor, Shape shape, bool is_output,
@@ -119,14 +154,10 @@ Status put_value(const ExpressionTensor& tensor, DType type, double& value) {
 
 Status with_names(const Status& status, std::span<const ExpressionTensor> tensors) {
   if (status) return status;
-  std::string message = status.message();
-  const std::string before = message;
-  for (std::size_t i = 0; i < tensors.size() && i < tensor_operands; ++i) {
-    const std::string old = "`" + std::string(to_string(tensor_operand(static_cast<int>(i)))) + "`";
-    for (std::size_t at = message.find(old); at != message.npos; at = message.find(old, at + 1))
-      message.replace(at, old.size(), quoted(tensors[i].name));
-  }
-  return message == before ? status : Status(status.code(), std::move(message));
+  std::vector<Renamed> names;
+  for (std::size_t i = 0; i < tensors.size() && i < tensor_operands; ++i)
+    names.push_back({quoted_word(tensor_operand(static_cast<int>(i))), quoted(tensors[i].name)});
+  return with_names(status, names);
 }
 
 bool gathers(const Expression& expression) {

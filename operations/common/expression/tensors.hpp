@@ -56,7 +56,8 @@ Status put_strides(const ExpressionTensor& tensor, expression::Shape shape, bool
 /// A scalar's value, rounded to its type; refused where kernels take no value of the type.
 Status put_value(const ExpressionTensor& tensor, DType type, double& value);
 
-/// The status with the tensors' own names in its message.
+/// The status of a check of operands with the tensors' own names in its message. Not for one that has them:
+/// a tensor may be called `tensor1`.
 Status with_names(const Status& status, std::span<const ExpressionTensor> tensors);
 
 /// How many reductions of an expression leave a value for each group, row, column, and for all.

@@ -1,6 +1,7 @@
 /// What is refused of GEMM arguments with an expression, and in which words.
 #include <array>
 #include <string>
+#include <utility>
 
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -95,6 +96,29 @@ TEST_CASE("gemm: memory that an expression may not have is refused", "[gemm][exp
   TensorView repeated = matrix(DType::bf16);
   repeated.strides[0] = 0;
   check_taken_by_none(with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", repeated}}), "`y`");
+}
+
+TEST_CASE("gemm: refusals name tensors by their own names, whatever these are", "[gemm][expression]") {
+  std::array<unsigned short, 64> memory = {};
+  const auto at = [&](std::size_t offset) {
+    return TensorView::row_major(memory.data() + offset, DType::bf16, {4, 8});
+  };
+  GemmArguments args = with("out = sum + tensor1 * x", "tensor1=bf16:row,x=bf16:row",
+                            {{"tensor1", at(8)}, {"x", matrix(DType::bf16)}});
+  args.out = at(0);
+  const auto refusal = [&] { return get_kernels(args).status(); };
+  CHECK_THAT(refusal().message(), Catch::StartsWith("Operand `tensor1` overlaps `out`"));
+  CHECK(refusal().reason() == Reason::output_overlap);
+  CHECK(refusal().operand() == Operand::tensor0);
+  std::swap(args.tensors[0].view, args.tensors[1].view);
+  CHECK_THAT(refusal().message(), Catch::StartsWith("Operand `x` overlaps `out`"));
+  CHECK(refusal().operand() == Operand::tensor1);
+  args.out = matrix(DType::bf16);
+  args.tensors[0].view.strides[0] = -1;
+  CHECK_THAT(refusal().message(), Catch::StartsWith("Operand `tensor1` has a negative stride"));
+  CHECK(refusal().reason() == Reason::negative_stride);
+  args.tensors[0].view = matrix(DType::bf16, 3);
+  CHECK_THAT(refusal().message(), Catch::StartsWith("Operand `tensor1` does not fit `out` along rows"));
 }
 
 TEST_CASE("gemm: an expression stands in the place of the standard chain", "[gemm][expression]") {
