@@ -26,7 +26,8 @@ void Tally::count(Verdict verdict, const Status& why) {
   ++by_verdict_[static_cast<std::size_t>(verdict)];
   if (verdict != Verdict::unsupported) return;
   const auto same = [&](const Reasoned& r) {
-    return r.first.reason() == why.reason() && r.first.operand() == why.operand();
+    if (r.first.reason() != why.reason() || r.first.operand() != why.operand()) return false;
+    return why.reason() != Reason::text || r.first.message() == why.message();
   };
   const auto known = std::find_if(unsupported_.begin(), unsupported_.end(), same);
   if (known != unsupported_.end()) {

@@ -38,7 +38,7 @@ class Tally {
     Status first;
     std::size_t kernels;
   };
-  std::vector<Reasoned> unsupported_;  // by reason and operand
+  std::vector<Reasoned> unsupported_;  // by reason and operand, of a text by its message
   std::size_t by_verdict_[6] = {};
 };
 

@@ -13,6 +13,7 @@
 #include "quarry/quarry.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
+#include "registry/query/explain.hpp"
 #include "support/catch_compat.hpp"
 #include "support/registry_problems.hpp"
 #include "support/same_answers.hpp"
