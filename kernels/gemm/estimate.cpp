@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gemm/host.hpp"
+#include "gemm/part_account.hpp"
 #include "gemm/split_k.hpp"
 #include "gemm/time_parts.hpp"
 
@@ -379,24 +380,9 @@ Account counted_account(const GemmProfile& kernel, const GemmProblem& problem, s
 }  // namespace
 
 Account gemm_account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
-  // Blocks are counted as ints. Of a problem that has more, a part is accounted for, and all take as long as
-  // so many parts.
-  constexpr int countable = 1 << 30;
-  if (gemm_blocks(kernel.traits, problem, 1) <= countable)
-    return counted_account(kernel, problem, max_workspace);
-  GemmProblem part = problem;
-  part.batch = 1;
-  part.traffic = {};
-  const Tile tile = kernel.traits.tile;
-  const int tiles_n = std::max(tiles_along(problem.n, tile.n), 1);
-  const int tiles_m = std::max(std::min(tiles_along(problem.m, tile.m), countable / tiles_n), 1);
-  if (tiles_m < tiles_along(problem.m, tile.m)) part.m = tiles_m * tile.m;
-  const double parts = static_cast<double>(problem.m) / part.m * problem.batch;
-  Account account = counted_account(kernel, part, max_workspace);
-  for (double& seconds : account.seconds_of) seconds *= parts;
-  account.seconds *= parts;
-  account.waves *= parts;
-  return account;
+  return account_of_parts(kernel.traits, problem, [&](const GemmProblem& part) {
+    return counted_account(kernel, part, max_workspace);
+  });
 }
 
 }  // namespace quarry

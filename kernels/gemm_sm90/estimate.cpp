@@ -5,6 +5,7 @@
 
 #include "common/long_slices.hpp"
 #include "gemm/host.hpp"
+#include "gemm/part_account.hpp"
 #include "gemm/split_k.hpp"
 #include "gemm/time_parts.hpp"
 #include "gemm_sm90/clusters.hpp"
@@ -457,7 +458,10 @@ Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, cons
   return estimate_unweighed(kernel, problem, max_workspace);
 }
 
-Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+namespace {
+
+/// As account, of a problem whose tiles an int counts.
+Account counted_account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   const GemmTraffic traffic = traffic_of(problem);
   const Work w = work(kernel, problem, traffic);
   const Estimate estimate = gemm_sm90::estimate(kernel, problem, max_workspace);
@@ -472,6 +476,14 @@ Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size
                                                            : cut_seconds(w, mode, slices, k_tiles, &account));
   scale_parts(account, promised);
   return account;
+}
+
+}  // namespace
+
+Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+  return account_of_parts(kernel.traits, problem, [&](const GemmProblem& part) {
+    return counted_account(kernel, part, max_workspace);
+  });
 }
 
 }  // namespace quarry::gemm_sm90

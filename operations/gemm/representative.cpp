@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -25,6 +27,13 @@ void forget_alignment(TensorView& view) {
   view.assumed_alignment = static_cast<std::uint16_t>(std::max(1, bytes_of(view.dtype)));
 }
 
+/// A product, or the most that there is: strides of fake tensors may be as long as 64 bits count, and of one
+/// that is too long the check of operands says so.
+std::int64_t product(std::int64_t one, std::int64_t other) {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(one, other, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+}
+
 /// A matrix, or a batch of them, with so many rows.
 TensorView with_rows(const TensorView& view, std::int64_t rows) {
   TensorView made = fake(view);
@@ -38,7 +47,8 @@ TensorView with_rows(const TensorView& view, std::int64_t rows) {
     made.strides[row] = std::max(made.strides[row], made.extents[row + 1]);
   }
   if (view.rank == 3 && !view.is_pointer_array)
-    made.strides[0] = rows * std::max(made.strides[row], made.strides[row + 1] * made.extents[row + 1]) * 16;
+    made.strides[0] = product(
+        16 * rows, std::max(made.strides[row], product(made.strides[row + 1], made.extents[row + 1])));
   return made;
 }
 
@@ -48,7 +58,7 @@ TensorView of_rows(const TensorView& view, std::int64_t rows) {
   if (view.rank < 1 || view.rank > 2) return made;
   made.extents[view.rank - 1U] = rows;
   if (view.rank == 1 || view.strides[0] == 0) return made;
-  made.strides[0] = rows * std::max<std::int64_t>(view.strides[1], 1);
+  made.strides[0] = product(rows, std::max<std::int64_t>(view.strides[1], 1));
   forget_alignment(made);
   return made;
 }

@@ -41,7 +41,10 @@ Status check_likeness(const TensorView& from, const TensorView& to) {
 bool folds(const TensorView& view, std::size_t first) {
   const std::int64_t inner = view.extents[first + 1];
   if (view.extents[first] > limit / std::max<std::int64_t>(inner, 1)) return false;
-  return view.extents[first] <= 1 || inner <= 1 || view.strides[first] == inner * view.strides[first + 1];
+  if (view.extents[first] <= 1 || inner <= 1) return true;
+  std::int64_t together = 0;  // of fake tensors, strides may be as long as 64 bits count
+  return !__builtin_mul_overflow(inner, view.strides[first + 1], &together) &&
+         view.strides[first] == together;
 }
 
 /// The view of rank 3 in which they are one. @pre folds

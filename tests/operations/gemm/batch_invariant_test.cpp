@@ -236,3 +236,15 @@ TEST_CASE("batch-invariant queries refuse slices of K, and say why nothing is le
   args.b.extents[0] = 511;
   CHECK(get_kernels(args, {}, invariant).status().code() == StatusCode::invalid_arguments);
 }
+
+TEST_CASE("a row of a batch-invariant problem may lie as far from the next one as 64 bits count") {
+  const std::int64_t extents[] = {1, 1, 8}, strides[] = {8, std::int64_t{1} << 57, 1};
+  const TensorView row = TensorView::strided(nullptr, DType::f32, extents, strides);
+  GemmArguments args{.a = row,
+                     .b = TensorView::row_major(nullptr, DType::f32, {8, 8}),
+                     .out = row,
+                     .accumulator = DType::f32};
+  REQUIRE_FALSE(get_kernels(args).empty());
+  const Status status = find_best(args, {}, invariant).status();
+  CHECK((status || status.code() == StatusCode::invalid_arguments));
+}

@@ -1,4 +1,6 @@
 // What ranking makes of hints: rows in all, and rows of the largest group.
+#include <cmath>
+#include <map>
 #include <string>
 
 #include "quarry/quarry.hpp"
@@ -128,4 +130,35 @@ TEST_CASE("without rows in all, no group is expected to have more than the large
   const Kernel of_masked = best(masked(8, 512));
   CHECK(seconds(of_masked, with(masked(8, 512), std::nullopt, 1 << 20)) ==
         seconds(of_masked, masked(8, 512)));
+}
+
+TEST_CASE("more tiles than 31 bits count take longer than fewer") {
+  const FindOptions options = {.device = &h200()};
+  const auto times = [&](const Arguments& args) {
+    std::map<std::string_view, double> times;
+    for (const Candidate& each : get_kernels(args, {}, options))
+      times[each.name()] = each.predicted_seconds();
+    return times;
+  };
+  const auto longer = [&](const Arguments& few, const Arguments& many) {
+    const auto less = times(few);
+    const auto more = times(many);
+    REQUIRE_FALSE(more.empty());
+    for (const auto& [name, seconds] : more) {
+      INFO(name << ": " << seconds);
+      REQUIRE(std::isfinite(seconds));
+      if (const auto same = less.find(name); same != less.end()) CHECK(seconds > same->second);
+    }
+  };
+  const auto list = [](std::int64_t problems) {
+    constexpr DType type = DType::bf16;
+    return GemmListArguments{
+        .a = PointerArrayView::row_major(nullptr, type, problems, {512, 64}).aligned(16),
+        .b = PointerArrayView::column_major(nullptr, type, problems, {64, 4096}).aligned(16),
+        .out = PointerArrayView::row_major(nullptr, type, problems, {512, 4096}).aligned(16),
+        .sizes = TensorView::row_major(nullptr, DType::s32, {problems, 3})};
+  };
+  longer(list(1 << 20), list((1 << 30) - 1));
+  longer(list(1 << 28), list((1 << 30) - 1));
+  longer(masked(1 << 12, 4096), masked(1 << 20, 4096));
 }
