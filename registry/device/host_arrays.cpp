@@ -21,20 +21,56 @@ std::string entry_text(Operand name, std::int64_t entry) {
          "`";
 }
 
+/// Checks a pointer by what the array promises of all.
+Status check_alignment(const TensorView& view, Operand name, std::int64_t entry, const void* matrix) {
+  if (reinterpret_cast<std::uintptr_t>(matrix) % view.assumed_alignment == 0) return {};
+  return invalid("Misaligned pointer: " + entry_text(name, entry) + ": it is not a multiple of the " +
+                 std::to_string(view.assumed_alignment) + " bytes that are promised");
+}
+
 /// Checks the pointers of one array.
 Status check_pointers(const TensorView& view, Operand name) {
   const auto* const pointers = static_cast<const void* const*>(view.data);
   for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
     const void* const matrix = pointers[entry];
     if (matrix == nullptr) return invalid("Null pointer: " + entry_text(name, entry));
-    if (reinterpret_cast<std::uintptr_t>(matrix) % view.assumed_alignment != 0) {
-      return invalid("Misaligned pointer: " + entry_text(name, entry) + ": it is not a multiple of the " +
-                     std::to_string(view.assumed_alignment) + " bytes that are promised");
-    }
+    if (Status s = check_alignment(view, name, entry, matrix); !s) return s;
     if (locate(matrix).kind == MemoryKind::device) {
       return invalid("Pointer to device memory in an array in host memory: " + entry_text(name, entry) +
                      "; the array must be in device memory too");
     }
+  }
+  return {};
+}
+
+/// Whether a run reads or writes the matrix of an entry of a list, as far as the problem's sizes tell.
+bool is_used(Operand name, const std::int32_t* size) {
+  const bool is_factor =
+      name == Operand::a || name == Operand::b || name == Operand::a_scale || name == Operand::b_scale;
+  return size[0] > 0 && size[1] > 0 && (size[2] > 0 || !is_factor);
+}
+
+/// Checks the promise of more alignment than an element's, of an array whose matrices have extents of their
+/// own. What else may be wrong with its pointers, the operation sees. @param sizes of the problems, in rows
+/// of three
+Status check_promise(const TensorView& view, Operand name, const TensorView& sizes) {
+  if (view.assumed_alignment <= bytes_of(view.dtype)) return {};
+  const auto* const pointers = static_cast<const void* const*>(view.data);
+  const auto* const size = static_cast<const std::int32_t*>(sizes.data);
+  for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
+    if (!is_used(name, size + 3 * entry)) continue;  // its pointer is not looked at
+    if (Status s = check_alignment(view, name, entry, pointers[entry]); !s) return s;
+  }
+  return {};
+}
+
+/// The same of all such arrays.
+Status check_promises(const OperandList& operands) {
+  const OperandRef* const sizes = operands.find(Operand::sizes);
+  for (const OperandRef& operand : operands) {
+    if (sizes == nullptr || !operand.has_own_extents || operand.is_unused || !has_elements(*operand.view))
+      continue;
+    if (Status s = check_promise(*operand.view, operand.name, *sizes->view); !s) return s;
   }
   return {};
 }
@@ -181,6 +217,7 @@ Status check_pieces(const std::vector<OperandRef>& used) {
 }  // namespace
 
 Status check_host_arrays(const OperandList& operands) {
+  if (Status s = check_promises(operands); !s) return s;
   const auto is_array = [](const OperandRef& operand) {
     return operand.view->is_pointer_array && !operand.has_own_extents;
   };

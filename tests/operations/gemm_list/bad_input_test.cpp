@@ -1,6 +1,7 @@
 /// What is refused of lists of GEMMs, and in which words.
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "quarry/quarry.hpp"
@@ -239,6 +240,37 @@ TEST_CASE("gemm_list: pointers that are null or overlap are refused on the host"
             "Operand `out` of problem 1 overlaps `out` of problem 0", false);
   check_run([](HostMemory& m) { m.a_pointers[1] = m.out.data() + 3; },
             "Operand `a` of problem 1 overlaps `out` of problem 0", false);
+}
+
+TEST_CASE("gemm_list: pointers that break the promise of an array are refused on the host", "[gemm_list]") {
+  HostMemory m;
+  m.sizes = {4, 4, 4, 4, 4, 4, 0, 8, 16};
+  GemmListArguments args = m.arguments();
+  args.leading.reset();
+  args.a = PointerArrayView::row_major(m.a_pointers.data(), DType::f32, 3, {30, 16}).aligned(16);
+  args.out = PointerArrayView::row_major(m.out_pointers.data(), DType::f32, 3, {30, 8}).aligned(16);
+  m.a_pointers[2] = m.a.data() + 1;  // of a problem without rows: it is not looked at
+  REQUIRE(run_best(args));
+  const std::vector<float> before = m.out;
+  const auto refused = [&](const void*& pointer, const void* wrong, const std::string& entry) {
+    const void* const right = std::exchange(pointer, wrong);
+    const Status status = run_best(args);
+    CHECK(status.code() == StatusCode::invalid_arguments);
+    CHECK(status.message() ==
+          "Misaligned pointer: entry " + entry + "`: it is not a multiple of the 16 bytes that are promised");
+    const auto best = find_best(args);
+    REQUIRE(best);
+    const Result<Plan> plan = best->prepare(args);
+    REQUIRE(plan);
+    CHECK(plan->run(args, nullptr).message() == status.message());
+    pointer = right;
+  };
+  refused(m.a_pointers[1], m.a.data() + 481, "1 of the array of pointers `a");
+  refused(m.out_pointers[0], m.out.data() + 2, "0 of the array of pointers `out");
+  CHECK(m.out == before);
+  m.sizes[2] = 0;  // without K, A is not read
+  m.a_pointers[0] = m.a.data() + 1;
+  CHECK(run_best(args));
 }
 
 TEST_CASE("gemm_list: scales that do not fit the bounds are refused", "[gemm_list]") {
