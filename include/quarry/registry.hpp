@@ -97,11 +97,13 @@ std::vector<Kernel> get_kernels();
 std::vector<Kernel> get_kernels(const Filter& filter);
 /// The kernels that can solve the problem, best first: if a tuning table has measurements for it, the fastest
 /// measured kernel, then all others by predicted time. Safe from any thread. With FindOptions::limit = 1, the
-/// answer to a repeated question comes from memory.
+/// answer to a repeated question comes from memory, except with `batch_invariant` or `explain`.
 CandidateList get_kernels(Arguments arguments);
 CandidateList get_kernels(Arguments arguments, const Filter& filter, const FindOptions& options = {});
 
-/// The first candidate, without allocating. Fails with the status() of the list if there is no candidate.
+/// The first candidate. Beyond the first question about a device, finding it allocates nothing, except with
+/// FindOptions::batch_invariant or `explain`. Fails with the status() of the list if there is no candidate;
+/// its text may be allocated.
 Result<Candidate> find_best(Arguments arguments);
 Result<Candidate> find_best(Arguments arguments, const Filter& filter, const FindOptions& options = {});
 

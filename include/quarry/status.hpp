@@ -132,8 +132,8 @@ enum class Reason : std::uint8_t {
   interleaved_extent,   ///< expected: what the extents are multiples of; got: the extent
 };
 
-/// The outcome of a call: ok, or a code and a reason. 40 bytes; a refusal allocates nothing until
-/// `message()`.
+/// The outcome of a call: ok, or a code and a reason. 40 bytes; a refusal that is composed of its reason
+/// allocates nothing until `message()`, one with a text of its own (Reason::text) has allocated that.
 class [[nodiscard]] Status {
  public:
   /// Success.
