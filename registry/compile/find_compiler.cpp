@@ -26,6 +26,15 @@ Result<CompilerBackend> backend_of_environment() {
                 "QUARRY_COMPILER is " + quoted(word) + "; it can be " + join(words, "or"));
 }
 
+/// NVRTC or nvcc: the one that a caller names, or else QUARRY_COMPILER.
+Result<CompilerBackend> chosen_backend(CompilerBackend backend) {
+  if (backend == CompilerBackend::automatic) return backend_of_environment();
+  if (backend == CompilerBackend::nvrtc || backend == CompilerBackend::nvcc) return backend;
+  return Status(StatusCode::invalid_arguments, "The compiler has the unknown number " +
+                                                   std::to_string(static_cast<int>(backend)) +
+                                                   ": expected a CompilerBackend");
+}
+
 /// The compiler of one kind, found once for each value of the variable that can name its file. A failure is
 /// not kept. Never destroyed: threads may compile while the process ends.
 template <class Kind>
@@ -44,12 +53,9 @@ Result<const Compiler*> find_once(const char* variable, Result<CompilerFile> (*f
 }  // namespace
 
 Result<const Compiler*> find_compiler(CompilerBackend backend) {
-  if (backend == CompilerBackend::automatic) {
-    const Result<CompilerBackend> chosen = backend_of_environment();
-    if (!chosen) return chosen.status();
-    backend = *chosen;
-  }
-  if (backend == CompilerBackend::nvcc) return find_once<NvccCompiler>("QUARRY_NVCC", find_nvcc_file);
+  const Result<CompilerBackend> chosen = chosen_backend(backend);
+  if (!chosen) return chosen.status();
+  if (*chosen == CompilerBackend::nvcc) return find_once<NvccCompiler>("QUARRY_NVCC", find_nvcc_file);
   return find_once<NvrtcCompiler>("QUARRY_NVRTC", find_nvrtc_file);
 }
 
@@ -60,13 +66,10 @@ namespace quarry {
 Status compiler_status(CompilerBackend backend) { return detail::find_compiler(backend).status(); }
 
 Result<std::string> compiler_path(CompilerBackend backend) {
-  if (backend == CompilerBackend::automatic) {
-    const Result<CompilerBackend> chosen = detail::backend_of_environment();
-    if (!chosen) return chosen.status();
-    backend = *chosen;
-  }
+  const Result<CompilerBackend> chosen = detail::chosen_backend(backend);
+  if (!chosen) return chosen.status();
   const Result<detail::CompilerFile> file =
-      backend == CompilerBackend::nvcc ? detail::find_nvcc_file() : detail::find_nvrtc_file();
+      *chosen == CompilerBackend::nvcc ? detail::find_nvcc_file() : detail::find_nvrtc_file();
   if (!file) return file.status();
   return file->path;
 }

@@ -1,6 +1,7 @@
 #include "registry/query/offers.hpp"
 
 #include <bit>
+#include <string>
 
 #include "operations/common/tensor_checks.hpp"
 #include "registry/device/device_model.hpp"
@@ -34,6 +35,16 @@ const DeviceModel& model_for(const OperandList& operands) {
     if (const DeviceModel* const model = cached_device_model(memory.device)) return *model;
   }
   return default_device_model();
+}
+
+Status check_options(const FindOptions& options) {
+  const auto unknown = [](const char* option, auto value) {
+    return invalid(std::string("Option `") + option + "` has the unknown value " +
+                   std::to_string(static_cast<int>(value)));
+  };
+  if (options.order > Order::registry) return unknown("order", options.order);
+  if (options.availability > Availability::precompiled) return unknown("availability", options.availability);
+  return {};
 }
 
 Status check_model(const DeviceModel& d) {

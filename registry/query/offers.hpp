@@ -69,6 +69,9 @@ std::vector<RankKey> ranked(std::span<const Offer> offers, Order order);
 /// query, workspace_size and a run choose is the same.
 const DeviceModel& model_for(const OperandList& operands);
 
+/// Whether the order and the availability of options are such that there are; invalid_arguments otherwise.
+Status check_options(const FindOptions& options);
+
 /// Whether a model holds what ranking divides by; invalid_arguments otherwise.
 Status check_model(const DeviceModel& device);
 

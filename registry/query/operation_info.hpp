@@ -36,6 +36,7 @@ struct Prepared {
     Rules::operands(arguments, operands);
     if (Status s = Rules::check(arguments, operands, problem.as_asked()); !s) return s;
     const FindOptions& options = wishes.options;
+    if (Status s = check_options(options); !s) return s;
     device = options.device != nullptr ? options.device : &model_for(operands);
     if (Status s = check_model(*device); !s) return s;
     if constexpr (IsTuned<Rules>) tuning = detail::tuning();

@@ -142,6 +142,13 @@ TEST_CASE("QUARRY_COMPILER can be off, and must be a word", "[compiler]") {
   }
 }
 
+TEST_CASE("A compiler of an unknown number is refused", "[compiler]") {
+  const auto unknown = static_cast<CompilerBackend>(99);
+  check_refused(find_compiler(unknown), StatusCode::invalid_arguments, "unknown number 99");
+  CHECK(compiler_status(unknown).code() == StatusCode::invalid_arguments);
+  CHECK(compiler_path(unknown).status().code() == StatusCode::invalid_arguments);
+}
+
 TEST_CASE("A file that is no usable NVRTC is refused, and why is said", "[compiler]") {
   const Folder folder;
   const std::string text_file = folder.script("libnvrtc.so.13", "not a library\n");

@@ -151,6 +151,33 @@ TEST_CASE("a filter leaves out, and is asked of what would be taken", "[query]")
         all.front().name());  // no answer to another filter is remembered
 }
 
+TEST_CASE("explanations tell refusals apart that are texts", "[query]") {
+  detail::Tally tally;
+  for (const char* const text : {"one", "other", "other"})
+    tally.count(detail::Verdict::unsupported, {StatusCode::unsupported, text});
+  for (const int needed : {8, 16})  // of what is composed, the first one stands for all
+    tally.count(detail::Verdict::unsupported,
+                {StatusCode::unsupported, Reason::pointer_alignment, Operand::a, needed, 1});
+  const std::vector<Rejection> rejections = tally.rejections();
+  REQUIRE(rejections.size() == 3);
+  CHECK((rejections[0].reason == "other" && rejections[0].kernels == 2));
+  CHECK(rejections[1].kernels == 2);
+  CHECK((rejections[2].reason == "one" && rejections[2].kernels == 1));
+  CHECK_THAT(tally.why_empty().message(), Catch::Contains("2: other") && Catch::Contains("1: one"));
+}
+
+TEST_CASE("options of unknown values are refused", "[query]") {
+  const GemmArguments args = test::plain_problem(64, 64, 64);
+  for (const FindOptions& options : {FindOptions{.order = static_cast<Order>(9)},
+                                     FindOptions{.availability = static_cast<Availability>(9)}}) {
+    const CandidateList list = get_kernels(args, {}, options);
+    CHECK(list.empty());
+    CHECK(list.status().code() == StatusCode::invalid_arguments);
+    CHECK_THAT(list.status().message(), Catch::Contains("has the unknown value 9"));
+    CHECK(find_best(args, {}, options).status().code() == StatusCode::invalid_arguments);
+  }
+}
+
 TEST_CASE("explanations count every kernel of the keys once", "[query]") {
   Random random(8);
   for (int i = 0; i < 200; ++i) {
