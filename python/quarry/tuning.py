@@ -17,8 +17,8 @@ from typing import Any
 
 __all__ = ["merge_tables", "tune_part", "tune_with_dask"]
 
-# What the command says of lines that it cannot read: of some, and of all.
-_NO_PROBLEMS = ("lines of the log are no problems", "there is no problem in it")
+# What the command says of lines that it cannot read: of one, of several, and of all.
+_NO_PROBLEMS = ("line of the log is no problem", "lines of the log are no problems", "there is no problem in it")
 
 
 def tune_part(problems: Sequence[str], index: int, parts: int, *, flags: Sequence[str] = (), command: str = "quarry") -> bytes:
