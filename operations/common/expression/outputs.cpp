@@ -58,6 +58,10 @@ void GraphBuilder::check_declarations() {
     if (!is_tensor_name(tensors[i].name)) {
       return fail_declared(i, quoted(tensors[i].name) + " cannot be the name of a tensor");
     }
+    const bool has_type = tensors[i].dtype == DType::none || bits_of(tensors[i].dtype) > 0;
+    if (!has_type || (tensors[i].shape && *tensors[i].shape > Shape::gathered)) {
+      return fail_declared(i, quoted(tensors[i].name) + " has an unknown " + (has_type ? "shape" : "type"));
+    }
     if (i == expression::max_inputs + expression::max_outputs) {
       return fail_declared(i, "too many tensors; expected at most " + std::to_string(expression::max_inputs) +
                                   " inputs and " + std::to_string(expression::max_outputs) + " outputs");

@@ -103,6 +103,12 @@ TEST_CASE("What is wrong with values in C++ is said", "[expression]") {
   CHECK(message({{"out", sum() + rounded(sum(DType::s32), DType::f32)}}) ==
         "sums have one type; the expression names two");
   CHECK(message({{"out", tensor("two words", DType::f32, Shape::row)}}).find("`two words` cannot be") == 0);
+  CHECK(message({{"out", tensor("v", static_cast<DType>(77), Shape::row)}}).find("`v` has an unknown type") ==
+        0);
+  CHECK(
+      message({{"out", tensor("v", DType::f32, static_cast<Shape>(99))}}).find("`v` has an unknown shape") ==
+      0);
+  CHECK(message({{"out", sum(static_cast<DType>(77))}}) != "");
   CHECK(message({{"out", call("sum", {})}}) != "");
   CHECK(message({{"out", x + x}, {"a = 1; b", x}}) == "`a = 1; b` cannot be the name of an output");
   CHECK(message({{"out", call("gelu(1) + abs", {x})}}) == "unknown function `gelu(1) + abs`");
