@@ -20,8 +20,8 @@ namespace quarry {
 /// It also writes the code of the reduction if the kernel has the mode split_k_parallel. Existing files are
 /// replaced; NAME.json is written last.
 ///
-/// Fails, with nothing written, as Kernel::compile does; with unsupported for a kernel that takes tensor maps
-/// (gemm_sm90), that shares tiles (modes.stream_k), or that is a reduction (export_plan takes all of these);
+/// Fails, with nothing written, as Kernel::compile does; with unsupported, unless it is a kernel of gemm_sm80
+/// or gemm_simt that takes no scales of operands and does not share tiles (export_plan takes all kernels);
 /// and with file_error if the folder cannot be created or written.
 ///
 /// The kernel is exported as it is registered, with the standard epilogue.

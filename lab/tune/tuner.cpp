@@ -174,7 +174,10 @@ class Tuning {
     for (std::size_t values = 1;; ++values) {
       const Result<std::optional<Probe>> next = next_of(task, known);
       if (!next) return fail(task.m ? task_text(task) : shape_text(task.problem), next.status());
-      if (!*next) return true;
+      if (!*next) {
+        if (values == 1) ++report_.known;  // another task of this run had the same question
+        return true;
+      }
       if (is_over()) return false;  // and a table that is not there is not made
       if (Status s = check_table(); !s) return s;
       const Problem problem = task.m ? with_m(task.problem, (*next)->m) : task.problem;

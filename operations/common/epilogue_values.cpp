@@ -1,8 +1,8 @@
 #include "operations/common/epilogue_values.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <string>
 
@@ -13,8 +13,7 @@ namespace {
 
 std::string number_text(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr};
 }
 
 /// A host value that is computed with as s32 is one.

@@ -186,14 +186,14 @@ class Outputs {
 
   /// @pre they were checked against each other: what is one of them overlaps no other one
   Status check_input(const Piece& input) const {
-    const auto same = std::ranges::equal_range(pieces_, input.bytes.begin, {},
-                                               [](const Piece& piece) { return piece.bytes.begin; });
-    if (std::ranges::any_of(same, [&](const Piece& out) {
-          return out.bytes.end == input.bytes.end && is_in_place(input, out);
-        }))
-      return {};
-    const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {},
-                                                 [](const Piece& piece) { return piece.bytes.begin; });
+    const auto begin_of = [](const Piece& piece) { return piece.bytes.begin; };
+    const auto first = std::ranges::lower_bound(pieces_, input.bytes.begin, {}, begin_of);
+    const auto last = std::ranges::upper_bound(pieces_, input.bytes.begin, {}, begin_of);
+    const auto is_it = [&](const Piece& out) {
+      return out.bytes.end == input.bytes.end && is_in_place(input, out);
+    };
+    if (std::any_of(first, last, is_it)) return {};
+    const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {}, begin_of);
     return check(input, static_cast<std::size_t>(behind - pieces_.begin()));
   }
 

@@ -1,8 +1,8 @@
 #include "registry/explorer/charts.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +41,10 @@ GemmArguments arguments_of(const ExplorerMap& map, std::int64_t m, std::int64_t 
 /// A time in microseconds, with four digits.
 std::string number(double us) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", std::isfinite(us) ? us : 0);
-  return text;
+  // In any locale with a point, as JSON has it.
+  const auto end =
+      std::to_chars(text, text + sizeof text, std::isfinite(us) ? us : 0, std::chars_format::general, 4);
+  return {text, end.ptr};
 }
 
 /// Kernels in the order in which they are met, each once.

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 #include "basic/text.hpp"
 #include "basic/write_bytes.hpp"
@@ -36,6 +37,8 @@ struct Log {
   std::atomic<bool> is_on = false;
   std::mutex mutex;
   int file = -1;
+  /// Whether what is in the file already ends within a line.
+  bool is_within_line = false;
   std::unordered_set<TuningKey, HashKey> known;
 };
 
@@ -58,6 +61,16 @@ void stop(Log& log, const std::string& why) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+/// Whether the last of so many bytes of a file ends a line; also where the file cannot be read.
+bool ends_with_newline(const std::string& path, off_t bytes) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  char last = '\n';
+  const bool is_read = pread(file, &last, 1, bytes - 1) == 1;
+  ::close(file);
+  return !is_read || last == '\n';
+}
+
 /// Opens a file, or a device such as a terminal. A pipe or a socket is refused: a program would wait for its
 /// reader, or end when the reader does. @return why the log cannot be used, or "". @pre the mutex is held
 std::string open_log(Log& log) {
@@ -73,6 +86,8 @@ std::string open_log(Log& log) {
   }
   (void)fcntl(file, F_SETFL, O_APPEND);  // writes to a terminal wait until it takes them
   log.file = file;
+  log.is_within_line =
+      S_ISREG(status.st_mode) && status.st_size > 0 && !ends_with_newline(log.path, status.st_size);
   return "";
 }
 
@@ -90,12 +105,13 @@ bool is_new_problem(const TuningKey& key) try {
 
 void log_problem(std::string_view operation, const std::string& words) {
   Log& log = the_log();
-  const std::string line = std::string(operation) + " " + words + "\n";
+  std::string line = std::string(operation) + " " + words + "\n";
   const std::lock_guard lock(log.mutex);
   if (!log.is_on) return;
   if (log.file < 0) {
     if (const std::string why = open_log(log); !why.empty()) return stop(log, why);
   }
+  if (std::exchange(log.is_within_line, false)) line.insert(0, "\n");
   if (const int error = write_bytes(log.file, std::as_bytes(std::span(line))); error != 0)
     stop(log, error_text(error));
 }

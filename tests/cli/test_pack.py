@@ -237,8 +237,9 @@ class BadInput(CompilingTest):
         self.assertLessEqual(len(done.err.splitlines()), 3)  # a reason is said once
 
     def test_a_file_that_cannot_be_written(self):
-        for path in (self.path("missing/x.pack"), self.folder, "/proc/x.pack"):
+        for path, why in ((self.path("missing/x.pack"), "No such file or directory"), (self.folder, "it is a folder"), ("/proc/x.pack", "")):
             self.refused_pack(*self.names(1), "-o", path, status=1, says="write")
+            self.refused_pack(*self.names(1), "-o", path, status=1, says=why)
 
 
 if __name__ == "__main__":

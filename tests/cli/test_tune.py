@@ -93,6 +93,21 @@ class Tuning(TuneTest):
         config["QUARRY_TUNING"] = "off"
         self.assertIsNone(self.candidates(PROBLEMS[0], environment=config)[0][0]["measured_us"])
 
+    def test_problems_of_one_question_are_counted(self):
+        command, other = (f"gemm 64x512x512 --a bf16:row --b bf16:col --c {c} --out bf16:row" for c in ("bf16:row", "out"))
+        self.times([command])
+        log = self.write("log", command + "\n" + other + "\n")
+        self.assertIn("1 measured, 1 known already", self.tune("--log", log).stdout)
+        self.assertIn("0 measured, 2 known already", self.tune("--log", log).stdout)
+
+    def test_a_users_folder_that_cannot_be_made_is_named(self):
+        self.times()
+        config = {"XDG_CONFIG_HOME": self.write("file", ""), "QUARRY_TUNING": ""}
+        done = subprocess.run([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, "--log", self.log()],
+                              capture_output=True, text=True, env=dict(os.environ, **config))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "cannot make the folder `.*file/quarry`: Not a directory; give -o FILE")
+
     def test_going_on_and_measuring_again(self):
         self.times()
         self.assertIn("1 measured, 0 known", self.tune(*PROBLEMS[0].split()).stdout)

@@ -27,6 +27,13 @@ class Log(TuneTest):
         self.times()
         self.assertIn("3 measured", self.tune("--log", log).stdout)
 
+    def test_a_log_that_ends_within_a_line_loses_no_problem(self):
+        log = self.write("log", PROBLEMS[0])
+        for problem in PROBLEMS[1:]:
+            self.candidates(problem, environment={"QUARRY_LOG_PROBLEMS": log})
+        with open(log, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "\n".join(PROBLEMS) + "\n")
+
     def test_only_problems_that_can_be_tuned_are_logged(self):
         def logged(*words):
             log = self.path("log")

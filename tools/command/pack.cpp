@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -109,8 +111,11 @@ Result<Job> read_job(const PackFlags& flags) {
 Status check_output(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
-  if (access(folder.c_str(), W_OK | X_OK) == 0 && !std::filesystem::is_directory(path)) return {};
-  return {StatusCode::file_error, "cannot write " + lab::quoted(path)};
+  std::error_code unknown;
+  const bool is_folder = std::filesystem::is_directory(path, unknown);
+  if (access(folder.c_str(), W_OK | X_OK) == 0 && !is_folder) return {};
+  const std::string why = is_folder ? "it is a folder" : std::strerror(errno);
+  return {StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + why};
 }
 
 /// The kernels that can run on a target, with their problems, and a message where some cannot.

@@ -29,7 +29,7 @@ class Constants {
         is_made_of_(graph.nodes.size()),
         is_alone_(graph.nodes.size()) {
     for (const NodeId root : graph.roots) is_alone_[root] = true;
-    for (NodeId id = 0; id < graph.nodes.size(); ++id) {  // operands stand in front
+    for (std::size_t id = 0; id < graph.nodes.size(); ++id) {  // operands stand in front
       const Node& node = graph.nodes[id];
       const bool is_call = node.kind == NodeKind::call;
       const bool has_other = std::ranges::any_of(node.arguments(), [&](NodeId x) { return is_other(x); });
@@ -40,7 +40,7 @@ class Constants {
     }
   }
 
-  bool is_plain(NodeId id) const {
+  bool is_plain(std::size_t id) const {
     return !is_alone_[id] || (graph_.nodes[id].type == ValueType::f32 && f32_alone_);
   }
 
@@ -116,7 +116,7 @@ expression::Pairs Expression::pairs() const { return graph_->pairs; }
 std::string Expression::text() const {
   std::vector<detail::Spelled> values;
   const Constants constants(*graph_);
-  for (NodeId id = 0; id < graph_->nodes.size(); ++id)
+  for (std::size_t id = 0; id < graph_->nodes.size(); ++id)
     values.push_back(spelled(*graph_, graph_->nodes[id], constants.is_plain(id)));
   std::vector<std::string_view> taken;
   for (const expression::Tensor& tensor : graph_->inputs) taken.push_back(tensor.name);

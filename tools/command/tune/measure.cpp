@@ -60,7 +60,12 @@ Result<std::string> read_output(const TuneFlags& flags) {
   if (path.empty())
     return Status(StatusCode::invalid_arguments, "where to? There is no folder of the user: give -o FILE");
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return Status(StatusCode::file_error, "cannot make the folder " + lab::quoted(folder.string()) + ": " +
+                                              error.message() + "; give -o FILE");
+  }
   return path;
 }
 

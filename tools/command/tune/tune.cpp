@@ -46,8 +46,8 @@ Status check_flags(const TuneFlags& flags) {
 enum class Subject { problems, measuring, device, table, pack, listing };
 
 Subject subject_of(const CLI::Option& option) {
-  const std::string name = option.get_single_name();
-  const std::string group = option.get_group();
+  const std::string& name = option.get_single_name();
+  const std::string& group = option.get_group();
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
   };
