@@ -9,8 +9,8 @@
 #include "common/config_parts.hpp"
 #include "operations/common/expression/tensors.hpp"
 #include "operations/common/operand_checks.hpp"
-#include "operations/common/side_by_side.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/common/written_pieces.hpp"
 #include "operations/gemm/host_expression.hpp"
 #include "operations/gemm_list/host_problem.hpp"
 
@@ -51,15 +51,6 @@ Piece piece_of(const detail::ExpressionGraph& graph, const expression::Tensor& t
   return piece;
 }
 
-/// Whether an input is the output of its own problem: element by element, not one value for many of them.
-bool is_in_place(const Piece& input, const Piece& out) {
-  return input.may_be_out && out.name == Operand::out && input.problem == out.problem &&
-         input.view.data == out.view.data && bits_of(input.view.dtype) == bits_of(out.view.dtype) &&
-         input.view.extents[0] == out.view.extents[0] && input.view.extents[1] == out.view.extents[1] &&
-         (input.view.extents[0] <= 1 || input.view.strides[0] == out.view.strides[0]) &&
-         (input.view.extents[1] <= 1 || input.view.strides[1] == out.view.strides[1]);
-}
-
 std::string matrix_text(const Piece& piece) {
   return detail::quoted(piece.called) + " of problem " + std::to_string(piece.problem);
 }
@@ -73,50 +64,20 @@ Status overlap(const Piece& one, const Piece& other) {
   return detail::invalid("Operand " + matrix_text(one) + " overlaps " + matrix_text(other));
 }
 
-/// The pieces that a run writes, by where they begin.
-class Outputs {
- public:
-  explicit Outputs(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
-    std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.bytes.begin; });
-    std::uint64_t end = 0;
-    for (const Piece& piece : pieces_) ends_.push_back(end = std::max(end, piece.bytes.end));
+struct Rules {
+  /// Whether an input is the output of its own problem: element by element, not one value for many of them.
+  static bool is_in_place(const Piece& input, const Piece& out) {
+    return input.may_be_out && out.name == Operand::out && input.problem == out.problem &&
+           input.view.data == out.view.data && bits_of(input.view.dtype) == bits_of(out.view.dtype) &&
+           input.view.extents[0] == out.view.extents[0] && input.view.extents[1] == out.view.extents[1] &&
+           (input.view.extents[0] <= 1 || input.view.strides[0] == out.view.strides[0]) &&
+           (input.view.extents[1] <= 1 || input.view.strides[1] == out.view.strides[1]);
   }
 
-  Status check_each_other() const {
-    std::vector<const TensorView*> views;
-    for (const Piece& piece : pieces_) views.push_back(&piece.view);
-    if (detail::lie_side_by_side(views)) return {};  // of many columns of one matrix, the ranges all overlap
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      if (Status s = check(pieces_[i], i); !s) return s;
-    }
-    return {};
+  static Status check(const Piece& piece, const Piece& out) {
+    if (!detail::may_overlap(piece.view, out.view) || is_in_place(piece, out)) return {};
+    return overlap(piece, out);
   }
-
-  /// @pre they were checked against each other: what is one of them overlaps no other one
-  Status check_input(const Piece& input) const {
-    const auto begin_of = [](const Piece& piece) { return piece.bytes.begin; };
-    const auto first = std::ranges::lower_bound(pieces_, input.bytes.begin, {}, begin_of);
-    const auto last = std::ranges::upper_bound(pieces_, input.bytes.begin, {}, begin_of);
-    const auto is_it = [&](const Piece& out) {
-      return out.bytes.end == input.bytes.end && is_in_place(input, out);
-    };
-    if (std::any_of(first, last, is_it)) return {};
-    const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {}, begin_of);
-    return check(input, static_cast<std::size_t>(behind - pieces_.begin()));
-  }
-
- private:
-  /// Checks a piece against those that begin before it ends.
-  Status check(const Piece& piece, std::size_t first_not) const {
-    for (std::size_t i = first_not; i-- > 0 && ends_[i] > piece.bytes.begin;) {
-      const Piece& out = pieces_[i];
-      if (detail::may_overlap(piece.view, out.view) && !is_in_place(piece, out)) return overlap(piece, out);
-    }
-    return {};
-  }
-
-  std::vector<Piece> pieces_;
-  std::vector<std::uint64_t> ends_;  ///< of all pieces up to each
 };
 
 /// The scales of an operand. @param lines rows of A, or columns of B
@@ -200,12 +161,7 @@ Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& param
     add_inputs(kernel, listed, inputs);
     if (expression != nullptr) add_tensors(*expression, listed, inputs, outputs);
   }
-  const Outputs written(std::move(outputs));
-  if (Status s = written.check_each_other(); !s) return s;
-  for (const Piece& input : inputs) {
-    if (Status s = written.check_input(input); !s) return s;
-  }
-  return {};
+  return detail::check_written<Rules>(std::move(outputs), inputs);
 }
 
 }  // namespace quarry::host

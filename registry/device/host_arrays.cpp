@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "operations/common/operand_checks.hpp"
-#include "operations/common/side_by_side.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/common/written_pieces.hpp"
 #include "registry/device/memory.hpp"
 
 namespace quarry::detail {
@@ -118,23 +118,6 @@ const void* start_of(const Piece& piece, std::int64_t entry) {
   return static_cast<const char*>(view.data) + entry * view.strides[0] * bits_of(view.dtype) / 8;
 }
 
-/// Whether C or a residual is the output itself there, of one batch entry.
-bool is_in_place(const Piece& input, const Piece& out) {
-  if (!input.may_be_out || out.name != Operand::out || input.entries != out.entries) return false;
-  const bool both = input.entry != all_entries && out.entry != all_entries;
-  if (both && input.entry != out.entry) return false;
-  const std::int64_t entry = std::max(input.entry, out.entry);
-  const void* const start = start_of(input, entry);
-  if (start == nullptr || start != start_of(out, entry)) return false;
-  for (const unsigned back : {1U, 2U}) {  // the same columns and rows
-    const std::size_t x = input.view.rank - back;
-    const std::size_t y = out.view.rank - back;
-    if (input.view.extents[x] != out.view.extents[y]) return false;  // it is broadcast
-    if (input.view.extents[x] > 1 && input.view.strides[x] != out.view.strides[y]) return false;
-  }
-  return true;
-}
-
 /// @param other of an output
 Status overlap(const Piece& one, const Piece& other) {
   if (one.is_array) {
@@ -154,64 +137,36 @@ Status overlap(const Piece& one, const Piece& other) {
   return output_overlap(operand.name, operand.may_be_out, output.name);
 }
 
-/// Pieces of outputs by where they begin, to find those that share bytes with another piece.
-class Outputs {
- public:
-  explicit Outputs(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
-    std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.bytes.begin; });
-    std::uint64_t end = 0;
-    for (const Piece& piece : pieces_) ends_.push_back(end = std::max(end, piece.bytes.end));
-  }
-
-  /// Checks a piece, of an input or one of these, against those that begin before it ends.
-  Status check(const Piece& piece, std::size_t first_not) const {
-    for (std::size_t i = first_not; i-- > 0 && ends_[i] > piece.bytes.begin;) {
-      const Piece& out = pieces_[i];
-      const bool were_checked = piece.entry == all_entries && out.entry == all_entries;
-      if (were_checked || !may_overlap(piece.view, out.view) || is_in_place(piece, out)) continue;
-      return overlap(piece, out);
+struct Rules {
+  /// Whether C or a residual is the output itself there, of one batch entry.
+  static bool is_in_place(const Piece& input, const Piece& out) {
+    if (!input.may_be_out || out.name != Operand::out || input.entries != out.entries) return false;
+    const bool both = input.entry != all_entries && out.entry != all_entries;
+    if (both && input.entry != out.entry) return false;
+    const std::int64_t entry = std::max(input.entry, out.entry);
+    const void* const start = start_of(input, entry);
+    if (start == nullptr || start != start_of(out, entry)) return false;
+    for (const unsigned back : {1U, 2U}) {  // the same columns and rows
+      const std::size_t x = input.view.rank - back;
+      const std::size_t y = out.view.rank - back;
+      if (input.view.extents[x] != out.view.extents[y]) return false;  // it is broadcast
+      if (input.view.extents[x] > 1 && input.view.strides[x] != out.view.strides[y]) return false;
     }
-    return {};
+    return true;
   }
 
-  Status check_each_other() const {
-    std::vector<const TensorView*> views;
-    for (const Piece& piece : pieces_) views.push_back(&piece.view);
-    if (lie_side_by_side(views)) return {};  // of many columns of one matrix, the ranges all overlap
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      if (Status s = check(pieces_[i], i); !s) return s;
-    }
-    return {};
+  static Status check(const Piece& piece, const Piece& out) {
+    const bool were_checked = piece.entry == all_entries && out.entry == all_entries;
+    if (were_checked || !may_overlap(piece.view, out.view) || is_in_place(piece, out)) return {};
+    return overlap(piece, out);
   }
-
-  /// @pre they were checked against each other: what is one of them overlaps no other one
-  Status check_input(const Piece& input) const {
-    const auto begin_of = [](const Piece& piece) { return piece.bytes.begin; };
-    const auto first = std::ranges::lower_bound(pieces_, input.bytes.begin, {}, begin_of);
-    const auto last = std::ranges::upper_bound(pieces_, input.bytes.begin, {}, begin_of);
-    const auto is_it = [&](const Piece& out) {
-      return out.bytes.end == input.bytes.end && is_in_place(input, out);
-    };
-    if (std::any_of(first, last, is_it)) return {};
-    const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {}, begin_of);
-    return check(input, static_cast<std::size_t>(behind - pieces_.begin()));
-  }
-
- private:
-  std::vector<Piece> pieces_;
-  std::vector<std::uint64_t> ends_;  ///< of all pieces up to each
 };
 
 Status check_pieces(const std::vector<OperandRef>& used) {
   std::vector<Piece> outputs;
   std::vector<Piece> inputs;
   for (const OperandRef& operand : used) add_pieces(operand, operand.is_output ? outputs : inputs, inputs);
-  const Outputs written(std::move(outputs));
-  if (Status s = written.check_each_other(); !s) return s;
-  for (const Piece& input : inputs) {
-    if (Status s = written.check_input(input); !s) return s;
-  }
-  return {};
+  return check_written<Rules>(std::move(outputs), inputs);
 }
 
 }  // namespace
