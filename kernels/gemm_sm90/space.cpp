@@ -105,6 +105,9 @@ std::string weight_fault(const Config& c, const Config& code) {
                      : "tile.k must be 128 with weights of 8 bits";
   if (!std::ranges::count(fragment_columns, code.tile.n))
     return "tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights";
+  // WarpColumns finds its lines in a tile that one copy brought.
+  if (code.cluster.m > 1)
+    return "cluster.n must be 1 with weights: their blocks do not share the copies of A";
   return "";
 }
 

@@ -211,6 +211,8 @@ TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused w
   refused("no ping_pong schedule", "rcr_64x128x128_c1x1_s4_ping_pong");
   refused("tile.k must be 128 or 256 with weights of 4 bits", "rcr_16x128x64_c1x1_s4_one_tile");
   refused("tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights", "rcr_24x128x128_c1x1_s4_one_tile");
+  refused("cluster.n must be 1 with weights", "rcr_16x64x128_c1x2_s8_one_tile");
+  CHECK(make_kernel("gemm_sm90_" + types + "rcr_16x64x128_c2x1_s8_one_tile_exchanged_a8x32_group_scales"));
   check("alignment must be 8 and 32", types + "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x16_group_scales");
 
   const std::string bytes = "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x16_";
@@ -236,6 +238,7 @@ TEST_CASE("a gemm_sm90 config whose K groups break a constraint is refused with 
   check("k_groups are for weights", "f16_f16_f32_f16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_k2");
   refused("k_groups are for weights", "16x128x128_c1x1_s4_cooperative", "_k2");
   refused("stages must be a multiple of k_groups", "16x64x128_c1x1_s8_one_tile", "_k3");
+  refused("cluster.n must be 1 with weights", "8x64x256_c1x4_s12_one_tile", "_k4");
   refused("more than 1024 threads", "16x128x128_c1x1_s8_one_tile", "_k4");
   refused("the sums of k_groups do not fit", "128x128x128_c1x1_s3_one_tile", "_k3");
 }
