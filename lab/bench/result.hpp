@@ -25,7 +25,7 @@ struct Finalist {
   std::vector<ChoicePart> choice = {};
 };
 
-/// A kernel that was timed briefly.
+/// A kernel that was timed briefly; of large problems, with gaps.
 struct BriefTime {
   std::string name;
   Controls controls;
