@@ -8,18 +8,18 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
-// Fitted together with the numbers of estimate.cpp.
+// Fitted together with the numbers of estimate.cpp, and to the same problems unless they say otherwise.
 
 /// Around a K tile, while nothing is multiplied.
-constexpr double tile_overhead = 98;
+constexpr double tile_overhead = 190;
 /// By how much a K tile takes longer whose width is no power of two (112, 160, 192, ...), whatever K is,
-/// except of ping_pong. From 570 random problems on an H100 and an H200; why was not looked into.
-constexpr double uneven_width = 0.06;
+/// except of ping_pong; why was not looked into.
+constexpr double uneven_width = 0.04;
 /// Least cycles of a K tile for a block, and of each of its instructions: they follow one another. A factor
 /// of the calibration (0.5) goes with them. A block alone on an H200 takes 170 cycles for 64 of K in 16 bits,
 /// 300 for 128, and 520 to 790 for 256, however small its tile is. From 337 random problems.
 constexpr double least_tile = 140;
-constexpr double least_instruction = 60;
+constexpr double least_instruction = 56;
 /// By how much copies take longer where the lines of an operand's panels have 64 bytes, or fewer. From times
 /// of row-major B on an H100.
 constexpr double lines_of_64 = 0.25;
@@ -31,9 +31,8 @@ constexpr double tile_turn = 1050;
 constexpr double hand_over = 200;
 /// By how much device memory takes longer for an output in short lines: of fewer than 64 bytes (narrow boxes,
 /// and 16 rows of a column-major output), of 64, and of fewer than 112; and where a cluster's lines end
-/// within 256 bytes (192 columns of two bytes). From times of problems with K of at most 200 on an H100, and
-/// 370 random problems.
-constexpr double output_below_64 = 0.45;
+/// within 256 bytes (192 columns of two bytes).
+constexpr double output_below_64 = 1.15;
 constexpr double output_of_64 = 0.3;
 constexpr double output_below_112 = 0.5;
 constexpr double output_within_256 = 0.22;
@@ -41,12 +40,13 @@ constexpr double output_within_256 = 0.22;
 /// they have 512, and so on.
 constexpr double narrow_span = 0.12;
 /// The share of the lines of L2 that split lines of the output touch more which counts, where a tile's
-/// neighbours hide some of it, and where none does (ping_pong). From problems with K of at most 200 on an
-/// H100 (56) and an H200 (43).
+/// neighbours hide some of it, and where none does (ping_pong).
 constexpr double split_hidden = 0.5;
-constexpr double split_in_pairs = 1;
-/// Threads' copies need instructions: cycles for each.
-constexpr double thread_copy = 1;
+constexpr double split_in_pairs = 0.72;
+/// Threads' copies need instructions: cycles for each, of all blocks of a multiprocessor, and of one block
+/// (with the calibration's factor, 0.5). From six problems with lines of four or eight bytes' alignment.
+constexpr double thread_copy = 0.6;
+constexpr double thread_copy_alone = 2;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup that multiplies alone, of
 /// one and of two sets of sums, and where a second block is beside it; by two that share a tile, where a
 /// block of K is a stage, and where it is several. More of it in a cluster, whose blocks wait for each other;
@@ -107,11 +107,18 @@ double short_lines(const OperandBox& box) {
   return bytes >= 128 ? 1 : bytes == 64 ? 1 + lines_of_64 : 1 + shorter_lines;
 }
 
+/// Copies of a K tile where threads make them.
+double pieces(const Config& c) {
+  return static_cast<double>(c.tile.m * c.tile.k) / c.alignment.a +
+         static_cast<double>(c.tile.n * c.tile.k) / c.alignment.b;
+}
+
 }  // namespace
 
 int resident_blocks(const Config& c, const DeviceModel& device) {
   if (c.schedule != Schedule::one_tile) return 1;
   if (has_weights(c)) return weight_blocks(c);
+  if (c.copy == CopyEngine::cp_async) return least_blocks(c);
   const int by_memory =
       device.shared_memory_per_multiprocessor / (shared_memory_bytes(c) + device.reserved_shared_memory);
   // As fitted: what a block of one tile may use at most.
@@ -135,7 +142,8 @@ double column_cycles(const Config& c, const DeviceRates& rates) {
 
 double least_cycles(const Config& c) {
   if (has_weights(c)) return least_weights * c.tile.k / scale_block / k_groups(c);
-  return least_tile + least_instruction * c.tile.k / instruction_k(c.types);
+  const double multiplied = least_tile + least_instruction * c.tile.k / instruction_k(c.types);
+  return c.copy == CopyEngine::tma ? multiplied : std::max(multiplied, thread_copy_alone * pieces(c));
 }
 
 double copy_cycles(const Config& c, const DeviceRates& rates) {
@@ -143,9 +151,7 @@ double copy_cycles(const Config& c, const DeviceRates& rates) {
   const double b = short_lines(box_b(c)) * box_b(c).bytes() / c.cluster.m;
   const double way = (a + b) * rates.memory.bulk_copies.clocks_per_byte;
   if (c.copy == CopyEngine::tma) return way;
-  const double pieces = static_cast<double>(c.tile.m * c.tile.k) / c.alignment.a +
-                        static_cast<double>(c.tile.n * c.tile.k) / c.alignment.b;
-  return std::max(way, pieces * thread_copy);
+  return std::max(way, thread_copy * pieces(c));
 }
 
 double turn_cycles(const Config& c) {

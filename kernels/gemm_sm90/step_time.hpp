@@ -7,7 +7,7 @@ namespace quarry::gemm_sm90 {
 
 /// Math, copies and waiting for them happen at the same time and hide each other except for this share. What
 /// device memory needs adds to all that.
-inline constexpr double unhidden = 0.28;
+inline constexpr double unhidden = 0.15;
 
 /// What a K tile of a block needs: seconds of tensor cores, of copies and of waiting for them, and the share
 /// of these that is not hidden.

@@ -18,9 +18,9 @@ def quality(times, *more):
 
 class Ranking(unittest.TestCase):
     def test_first_choices_are_fast(self):
-        done = quality(TIMES, "--least", "0.955")  # 0.958 when this was written
+        done = quality(TIMES, "--least", "0.964")  # 0.968 when this was written
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"ranking: chosen / best 0\.9\d\d, .*; 3\d\d problems, 0 of them by the table")
+        self.assertRegex(done.stdout, r"ranking: chosen / best 0\.9\d\d, .*; \d\d\d problems, 0 of them by the table")
 
     def test_a_damaged_file(self):
         with open(TIMES, "rb") as file:
