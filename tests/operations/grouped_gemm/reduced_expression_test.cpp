@@ -318,12 +318,10 @@ TEST_CASE("grouped_gemm: a launch with reductions has a second step, and a works
     CHECK(params.groups.groups == 3);
     CHECK(params.groups.room == 600);
   }
-  const Launch& other =
-      launch_of(test::required_kernel("grouped_gemm_sm90_bf16_bf16_f32_bf16_rrr_64x64x128_c1x1_"
-                                      "s6_ping_pong_a8x8"),
-                args)
-          ->launch;
-  CHECK(other.steps.count == 2);
+  const auto other = launch_of(
+      test::required_kernel("grouped_gemm_sm90_bf16_bf16_f32_bf16_rrr_64x64x128_c1x1_s6_ping_pong_a8x8"),
+      args);
+  CHECK(other->launch.steps.count == 2);
   for (const Candidate& kernel : get_kernels(args)) {
     CHECK(kernel.workspace() > 0);
     CHECK(kernel.workspace() == *Kernel(kernel).workspace_size(args));
