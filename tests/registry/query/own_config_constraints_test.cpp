@@ -288,6 +288,9 @@ TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the const
   check("256 registers for sums", rcr + "256x256x64_c1x1_s2_cooperative_a8x8");
   check("256 registers for sums", rcr + "128x256x64_c1x1_s3_ping_pong_a8x8");
   check("208 registers for sums", rcr + "256x208x64_c1x1_s2_cooperative_a8x8");
+  // Three warpgroups that multiply start with 128 registers a thread.
+  check("104 registers for sums, and can have 102", rcr + "192x208x64_c1x1_s3_cooperative_a8x8");
+  CHECK(make_kernel("gemm_sm90_" + rcr + "192x192x64_c1x1_s3_cooperative_a8x8"));
 
   check("alignment must be 8 and 8", rcr + "128x128x64_c1x1_s4_cooperative_a8x4");
   check("alignment must be 8 and 8", rcr + "128x128x64_c1x1_s4_cooperative_a16x16");
