@@ -18,9 +18,11 @@ namespace {
 
 /// How much of a copy comes from device memory where that and L2 move as much in the same time.
 constexpr double first_scale = 1.4;
-/// Before the first multiplication of a block and after its last store; more of it in a cluster.
+/// Before the first multiplication of a block and after its last store; more of it in a cluster, and for each
+/// K group after the first.
 constexpr double block_ends = 370;
 constexpr double cluster_ends = 130;
+constexpr double k_group_ends = 20;
 /// The first stage's copy, so many times: nothing hides it, and its products wait for all of it.
 constexpr double first_stage = 2.15;
 /// Cycles that each byte of a stage adds to the way of its copy.
@@ -54,8 +56,7 @@ constexpr double element_general_in_memory = 2.2;
 /// and, with a bias, in a loop. Elsewhere its bytes alone cost. From times of these shapes and 2048^3.
 constexpr double element_fetched = 0.25;
 constexpr double element_fetched_in_loop = 1.1;
-/// GemmProfile::unhidden_memory. From 122 random problems of bf16 and others on an H100. Where sums are
-/// promoted, all adds: the numbers of these kernels were fitted so.
+/// GemmProfile::unhidden_memory. From 122 random problems of bf16 and others on an H100.
 constexpr double unhidden_memory = 0.6;
 /// GemmProfile::hidden_in_tile; and of one_tile, whose small tiles wait for memory, unless their sums are
 /// promoted.
@@ -121,7 +122,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const double added_biased = !is_common ? general : crowded ? element_fetched_in_loop : 0;
   const double copied = factors.copies * copy_cycles(c, rates) * cycle;
   const double way = rates.memory.bulk_copies.latency + stage_byte_latency * stage_bytes(c);
-  const double ends = factors.ends * (block_ends + (clustered ? cluster_ends : 0)) * cycle;
+  const double ends =
+      factors.ends * (block_ends + (clustered ? cluster_ends : 0) + k_group_ends * (k_groups(c) - 1)) * cycle;
   GemmProfile profile = {
       .traits = traits(c),
       .resident = resident,
@@ -158,7 +160,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .output_lines = output_bytes * output_lines(c),
       .split_output = split_output(c),
       .first_scale = first_scale * factors.copies / factors.memory,
-      .unhidden_memory = promotes(c) ? 1 : unhidden_memory,
+      .unhidden_memory = unhidden_memory,
       .hidden_in_tile = is_one_tile && !promotes(c) ? hidden_by_one_tile : hidden_by_k_tiles,
   };
   profile.alone_root = std::sqrt(step_seconds({profile.math, profile.memory, profile.latency, unhidden}, 1));
