@@ -26,7 +26,7 @@ struct ArtifactData;
 enum class CompilerBackend : std::uint8_t {
   automatic,  ///< as the environment variable QUARRY_COMPILER says: nvrtc (the default), nvcc or off
   nvrtc,      ///< NVRTC from QUARRY_NVRTC or the usual places, opened on first use
-  nvcc,       ///< the nvcc on PATH, in CUDA_PATH, CUDA_HOME or /usr/local/cuda
+  nvcc,       ///< the nvcc of QUARRY_NVCC, or one from the usual places
 };
 
 /// The word for a backend, and back.

@@ -16,7 +16,8 @@ struct Controls {
   std::optional<int> swizzle = std::nullopt;
   /// Along which extent of the output tiles are walked first.
   std::optional<Raster> raster = std::nullopt;
-  /// The most multiprocessors that the kernel may use, 1 or more. Only persistent kernels obey it.
+  /// The most multiprocessors that the kernel may use, 1 or more. Persistent kernels alone can obey it:
+  /// others refuse the problem.
   std::optional<int> multiprocessors = std::nullopt;
 };
 

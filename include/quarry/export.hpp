@@ -47,8 +47,9 @@ using ExportPlanOptions = ExportOptions;
 /// without the expression, and the reduction with it.
 ///
 /// Fails, with nothing written, as export_kernel above and Kernel::supports do; with unsupported for an
-/// expression with gated pairs or reductions (export_plan takes these); with invalid_arguments for an output
-/// without elements, and for a name that is bad or that another of the files has.
+/// expression with gated pairs, reductions or rows that an index chooses (export_plan takes these); with
+/// invalid_arguments for an output without elements, and for a name that is bad or that another of the files
+/// has.
 Status export_kernel(const Kernel& kernel, Arguments arguments, const std::string& folder,
                      const ExportOptions& options = {});
 

@@ -59,8 +59,9 @@ struct GemmArguments {
   /// How f32 operands may be rounded for speed. Kernels that multiply them as they are qualify for every
   /// value. Operands of other types never change.
   Math math = Math::exact;
-  /// How exact sums of 8-bit floating-point operands must be. Kernels that are more exact qualify for `fast`,
-  /// too: those on FMA units, and those that take scales of blocks.
+  /// How exact sums of 8-bit floating-point operands must be. Kernels on FMA units are as exact as `precise`
+  /// asks and qualify for both. Those that take scales of blocks are, too: without scales they take problems
+  /// that ask for `precise` alone.
   Accumulation accumulation = Accumulation::fast;
   Epilogue epilogue = {};
   Controls controls = {};
@@ -73,7 +74,8 @@ struct GemmArguments {
   ///
   /// It reads `sum`, of the accumulator's type (f32 for f16 sums), or the two sums of a gated pair. The
   /// kernel that has all sums of an output computes it: with split_k_parallel the reduction, which takes no
-  /// gated pairs and no reductions. Scales of A and B are refused beside it.
+  /// gated pairs and no reductions. Of scales of A and B, blocks of 8-bit floating-point operands may stand
+  /// beside it, others are refused.
   std::optional<Expression> expression = std::nullopt;
   /// The expression's inputs and outputs but `out`, in any order, each once, at most eight, of the declared
   /// types; without an expression, none. No tensor is called `a`, `b`, `a_scale`, `b_scale` or

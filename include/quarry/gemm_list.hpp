@@ -97,7 +97,8 @@ struct GemmListArguments {
   /// `host_sizes` are clamped.
   ListSchedule schedule = ListSchedule::device;
   /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
-  /// GemmArguments: values of an element alone. Scales of A and B are refused beside it.
+  /// GemmArguments: values of an element, gated pairs (B has twice the columns of `out`) and reductions.
+  /// Scales of A and B are refused beside it.
   std::optional<Expression> expression = std::nullopt;
   /// The expression's inputs and outputs but `out`, as in GemmArguments, of the extents of `out`: batches,
   /// or, if they are inputs, the same for all problems. A problem uses the rows and columns that it has,

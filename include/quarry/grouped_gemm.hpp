@@ -85,9 +85,9 @@ struct GroupedGemmArguments {
   /// than an even share: all groups are alike.
   std::optional<std::int64_t> expected_largest = std::nullopt;
   /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
-  /// GemmArguments. Values of an element, gated pairs (B has twice the columns of `out`) and reductions of
-  /// groups of 128 columns; not of rows, columns or all. Rows outside of all groups have no values: `out` is
-  /// as `zero_outside` says, and other outputs keep their bytes. Scales of A and B are refused beside it.
+  /// GemmArguments: values of an element, gated pairs (B has twice the columns of `out`) and reductions. Rows
+  /// outside of all groups have no values: `out` is as `zero_outside` says, and other outputs keep their
+  /// bytes. Scales of A and B are refused beside it.
   std::optional<Expression> expression = std::nullopt;
   /// The expression's inputs and outputs but `out`, as in GemmArguments, of the extents of `out`: with
   /// contiguous groups a matrix has the rows of all groups, and a vector per_row a value for each of them.

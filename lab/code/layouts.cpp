@@ -18,6 +18,8 @@ Result<std::string> layout_text(const Kernel& kernel) {
   const std::string has_none = "`" + std::string(kernel.name()) + "` has no layouts to show: ";
   if (!is_product(kernel.metadata().operation))
     return Status(StatusCode::unsupported, has_none + "it multiplies nothing");
+  if (kernel.metadata().design.math_unit == MathUnit::tensor_core)
+    return Status(StatusCode::unsupported, has_none + "they are shown for gemm_sm80 and gemm_sm90 alone");
   return Status(StatusCode::unsupported,
                 has_none + "threads of " + std::string(family) +
                     " multiply one element at a time, from lines without a permutation");

@@ -1,9 +1,13 @@
 #include "lab/docs/fields_page.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "quarry/fields.hpp"
+#include "quarry/registry.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -47,6 +51,13 @@ divides by zero, or overflows. So `not (stages == 3)` also selects kernels that 
 )";
 
 /// The words a field may hold: "`row`, `column`".
+/// Whether one of the kernels lacks it.
+bool may_be_absent(const MetadataField& field, std::span<const Kernel> kernels) {
+  return std::ranges::any_of(kernels, [&](const Kernel& kernel) {
+    return std::holds_alternative<std::monostate>(field_value(field, kernel.metadata()));
+  });
+}
+
 std::string words_of(const MetadataField& field) {
   std::string list;
   for (const std::string_view word : field.words) {
@@ -59,11 +70,11 @@ std::string words_of(const MetadataField& field) {
 
 std::string fields_page() {
   std::string page(introduction);
-  const KernelMetadata nothing;
+  const std::vector<Kernel> kernels = get_kernels();
   for (const MetadataField& field : metadata_fields()) {
     page.append("| `").append(field.name).append("` | `").append(field.path).append("` | ");
     page.append(field.type == FieldType::word ? words_of(field) : std::string(to_string(field.type)));
-    if (field_value(field, nothing).index() == 0) page.append(", optional");
+    if (may_be_absent(field, kernels)) page.append(", optional");
     page.append(" | ").append(field.help).append(" |\n");
   }
   return page.append(language);

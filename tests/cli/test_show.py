@@ -278,6 +278,12 @@ class Layouts(CommandTest):
         self.assertEqual(list(map(int, grid[0])), list(range(0, line_bytes // element, chunk // element)))
         return chunk
 
+    def test_kernels_without_layouts_say_why(self):
+        reasons = {"simt": "multiply one element at a time", "tensor_core": "shown for gemm_sm80 and gemm_sm90 alone"}
+        for family in ("conv2d_sm90", "grouped_gemm_sm80", "gemm_narrow_sm80", "conv2d_simt", "gemm_simt"):
+            name, unit = self.quarry("list", "--where", f"family == {family}", "--columns", "name,math_unit", "--format", "csv", "--limit", "1").out.split()[1].split(",")
+            self.refused("show", name, "--layout", status=1, says=reasons[unit])
+
     def test_boxes_and_descriptors_of_gemm_sm90(self):
         names = self.names("family == gemm_sm90 and copy_engine == tma")
         self.assertGreater(len(names), 100)
