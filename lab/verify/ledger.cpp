@@ -152,7 +152,11 @@ Result<Ledger> Ledger::parse(std::string_view text) {
 
 Result<Ledger> Ledger::read(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return Ledger();
+  const std::filesystem::file_status there = std::filesystem::status(path, error);
+  if (there.type() == std::filesystem::file_type::not_found) return Ledger();
+  // Opening a pipe would wait for somebody to write into it.
+  if (there.type() == std::filesystem::file_type::fifo)
+    return Status(StatusCode::file_error, "ledger " + detail::quoted(path) + ": it is not a file");
   const Result<std::string> text = detail::read_file(path);
   Result<Ledger> ledger = text ? parse(*text) : Result<Ledger>(text.status());
   if (ledger) return ledger;
@@ -228,7 +232,8 @@ std::string Ledger::places(std::string_view kernel, std::string_view sources, bo
 }
 
 Status add_to_file(const std::string& path, const Ledger& ledger) {
-  const FolderLock lock(path);
+  // Others may come to the file by another path.
+  const FolderLock lock(detail::file_behind(path));
   if (lock.error() != 0) {
     return {StatusCode::file_error,
             "cannot write " + detail::quoted(path) + ": " + std::strerror(lock.error())};

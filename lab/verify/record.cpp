@@ -1,15 +1,18 @@
 #include "lab/verify/record.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <sstream>
 
 #include "basic/read_file.hpp"
 #include "basic/text.hpp"
+#include "basic/write_bytes.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -41,6 +44,9 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place, co
   record.path_ = path;
   record.place_ = place;
   record.only_ = only;
+  struct stat there;
+  if (stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))
+    return Status(StatusCode::file_error, "cannot write " + detail::quoted(path) + ": it is not a file");
   record.file_.reset(std::fopen(path.c_str(), "a"));
   if (!record.file_) return file_error(path, "write");
 
@@ -79,9 +85,8 @@ Status VerifyRecord::add(std::string_view name, std::int64_t problems) {
   if (!file_) return {};
   const std::string line = std::string(to_string(place_)) + " " + std::to_string(problems) + " " +
                            std::string(name) + (only_.empty() ? "" : " " + only_) + "\n";
-  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
-  if (!written || std::fflush(file_.get()) != 0) return file_error(path_, "write");
-  return {};
+  errno = detail::write_bytes(fileno(file_.get()), std::as_bytes(std::span(line)));
+  return errno == 0 ? Status() : file_error(path_, "write");
 }
 
 }  // namespace quarry::lab

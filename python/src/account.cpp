@@ -8,6 +8,7 @@
 
 #include "arguments.hpp"
 #include "filter.hpp"
+#include "others_go_on.hpp"
 
 namespace quarry::python {
 namespace {
@@ -34,7 +35,7 @@ void write_export(const Kernel& kernel, nb::handle path, const OperationArgument
     throw nb::value_error("args: expected those of the problem, which is exported under the name");
   Status status;
   {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     if (arguments == nullptr) {
       status = export_kernel(kernel, folder, options.compile);
     } else if (for_this_problem) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "others_go_on.hpp"
 #include "workspace.hpp"
 
 namespace quarry::python {
@@ -30,7 +31,7 @@ void run(const Kernel& kernel, const OperationArguments& arguments, const Artifa
                               .compile = compile};
   Status status;
   {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     status = kernel.run(arguments.get(), options);
   }
   check(status);
@@ -57,7 +58,7 @@ Artifact compile(const Kernel& kernel, const OperationArguments* arguments, int 
   const CompileOptions options = {
       .target = target, .backend = choice_of(parse_compiler_backend(backend), "backend"), .force = force};
   Result<Artifact> artifact = [&] {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return compile_for(kernel, arguments, options);
   }();
   return value_of(std::move(artifact));

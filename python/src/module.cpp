@@ -1,8 +1,11 @@
 #include "bindings.hpp"
+#include "others_go_on.hpp"
 #include "quarry/version.hpp"
 
 NB_MODULE(_quarry, module) {
   using namespace quarry::python;
+  watch_the_end();
+  nb::set_leak_warnings(false);  // threads that run on while Python ends keep what they hold
   module.doc() = "The registry of GPU kernels; use it as the package quarry.";
   module.attr("__version__") = QUARRY_VERSION;
   bind_status(module);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arguments.hpp"
+#include "others_go_on.hpp"
 #include "workspace.hpp"
 
 namespace quarry::python {
@@ -96,22 +97,22 @@ class PythonOnDevice {
 
   void close() {
     {
-      const nb::gil_scoped_release others_go_on;
+      const OthersGoOn others_go_on;
       device_.close();
     }
     if (kept_.is_valid()) kept_.clear();
   }
 
   bool is_closed() const {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return device_.is_closed();
   }
   std::size_t pending() const {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return device_.pending();
   }
   std::uintptr_t stream() const {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return reinterpret_cast<std::uintptr_t>(device_.stream());
   }
   /// None: host memory.
@@ -121,7 +122,7 @@ class PythonOnDevice {
   /// Calls without the lock of the interpreter: a call may wait for another thread that needs it for torch.
   template <class Call>
   static Status unlocked(const Call& call) {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return call();
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "others_go_on.hpp"
 #include "workspace.hpp"
 
 namespace quarry::python {
@@ -87,7 +88,7 @@ void run_plan(const PythonPlan& self, const OperationArguments& arguments, nb::h
   const RunWorkspace memory(workspace, self.plan.workspace_size(), arguments, on);
   Status status;
   {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     status = self.plan.run(given, on, memory.get());
   }
   check(status);
@@ -95,7 +96,7 @@ void run_plan(const PythonPlan& self, const OperationArguments& arguments, nb::h
 
 PythonPlan prepare(const Kernel& kernel, const OperationArguments& arguments, const Artifact* artifact) {
   Result<Plan> made = [&] {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return kernel.prepare(arguments.get(), {.artifact = artifact});
   }();
   PythonPlan plan{value_of(std::move(made)), arguments.get().operation(), {}};

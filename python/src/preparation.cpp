@@ -14,6 +14,7 @@
 
 #include "arguments.hpp"
 #include "filter.hpp"
+#include "others_go_on.hpp"
 
 namespace quarry::python {
 namespace {
@@ -33,7 +34,7 @@ void forget_tuning() {
 
 std::size_t empty_cache() {
   Result<std::size_t> removed = [] {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return clear_cache();
   }();
   return value_of(std::move(removed));
@@ -79,7 +80,7 @@ WarmUpReport make_ready(const nb::iterable& problems, nb::handle metadata_filter
                             .device = cc ? &model_of(*cc) : nullptr,
                             .batch_invariant = batch_invariant};
   WarmUpReport report = [&] {
-    const nb::gil_scoped_release others_go_on;
+    const OthersGoOn others_go_on;
     return warm_up(arguments, options, filter.get(), find);
   }();
   filter.rethrow();

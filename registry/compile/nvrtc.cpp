@@ -5,6 +5,7 @@
 
 #include "entry_text.hpp"
 #include "registry/compile/compile_log.hpp"
+#include "registry/compile/kept_handlers.hpp"
 #include "registry/compile/sources.hpp"
 
 namespace quarry::detail {
@@ -46,6 +47,7 @@ class Program {
   /// What creating it answered.
   int result() const { return result_; }
   int compile(const std::string& target) {
+    const KeptHandlers kept(reinterpret_cast<const void*>(nvrtc_.compile_program));
     std::vector<const char*> all(options.begin(), options.end());
     all.push_back(target.c_str());
     all.push_back(keep_nothing);

@@ -1,5 +1,7 @@
 #include "registry/compile/store.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -37,8 +39,21 @@ struct Store {
   std::atomic<std::uint32_t> artifacts = 0;
 };
 
+Store& store();
+
+/// The thread that makes an artifact is not in the child of a fork, and nobody else would say that it is
+/// made.
+void forget_makers() {
+  for (auto& [key, slot] : store().slots) slot.being_made = false;
+  store().mutex.unlock();
+}
+
 Store& store() {
-  static Store* const the = new Store;
+  static Store* const the = [] {
+    auto* const made = new Store;
+    (void)pthread_atfork([] { store().mutex.lock(); }, [] { store().mutex.unlock(); }, forget_makers);
+    return made;
+  }();
   return *the;
 }
 

@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "basic/text.hpp"
@@ -22,7 +23,7 @@ namespace {
 constexpr std::size_t piece = std::size_t{1} << 30;
 
 Status cannot(const char* what, const std::string& path, StatusCode code, int error) {
-  return {code, std::string("Cannot ") + what + " " + quoted(path) + ": " + std::strerror(error)};
+  return {code, std::string("Cannot ") + what + " " + detail::quoted(path) + ": " + std::strerror(error)};
 }
 
 /// Makes a rename last; a file system that cannot sync folders has done what it can.
@@ -57,22 +58,27 @@ bool finish(int file, const std::string& temporary, const std::string& path,
   return error == 0 && closed && ::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
-/// Follows symbolic links to the file behind them. Returns the path itself if no such file exists.
-std::string file_behind(const std::string& path) {
-  char* const resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string file = resolved;
-  std::free(resolved);
-  return file;
-}
-
 }  // namespace
+
+std::string file_behind(const std::string& path) {
+  constexpr int most_links = 40;  // as many as Linux follows
+  std::filesystem::path file = path;
+  for (int link = 0; link < most_links; ++link) {
+    std::error_code is_no_link;
+    const std::filesystem::path next = std::filesystem::read_symlink(file, is_no_link);
+    if (is_no_link) break;
+    file = file.parent_path() / next;
+  }
+  return file.string();
+}
 
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
   struct stat there;
   const bool is_there = ::stat(path.c_str(), &there) == 0;
+  if (!is_there && errno == ELOOP) return cannot("write", path, StatusCode::file_error, errno);
   if (is_there && !S_ISREG(there.st_mode)) {
-    return {StatusCode::file_error, "Cannot write " + quoted(path) + ": it is there and is not a file"};
+    return {StatusCode::file_error,
+            "Cannot write " + detail::quoted(path) + ": it is there and is not a file"};
   }
   const std::string target = file_behind(path);
   std::string temporary;
@@ -99,7 +105,7 @@ Result<WholeFile> WholeFile::open(const std::string& path) {
   if (known && S_ISREG(facts.st_mode)) return WholeFile(file, static_cast<std::size_t>(facts.st_size), path);
   ::close(file);
   if (!known) return cannot("read", path, StatusCode::invalid_artifact, error);
-  return Status(StatusCode::invalid_artifact, "Cannot read " + quoted(path) + ": it is not a file");
+  return Status(StatusCode::invalid_artifact, "Cannot read " + detail::quoted(path) + ": it is not a file");
 }
 
 WholeFile::WholeFile(WholeFile&& other) noexcept

@@ -16,6 +16,9 @@ namespace quarry::detail {
 /// file_error, naming the path and why.
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes);
 
+/// Follows symbolic links to the file behind them, which need not exist.
+std::string file_behind(const std::string& path);
+
 /// A regular file that is open for reading; its size is known before any of it is read.
 class WholeFile {
  public:

@@ -1,6 +1,7 @@
 #include "registry/tuning/problem_log.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <exception>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -91,6 +93,20 @@ std::string open_log(Log& log) {
   return "";
 }
 
+/// Writes a line whole or not at all: half of a line may be a whole one, of another problem. 0, or errno.
+int write_line(int file, std::string_view line) {
+  while (flock(file, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  struct stat before = {};
+  const bool is_known = fstat(file, &before) == 0 && S_ISREG(before.st_mode);
+  const int error = write_bytes(file, std::as_bytes(std::span(line)));
+  if (error != 0 && is_known) {
+    [[maybe_unused]] const int cut = ftruncate(file, before.st_size);
+  }
+  (void)flock(file, LOCK_UN);
+  return error;
+}
+
 }  // namespace
 
 bool logs_problems() { return the_log().is_on.load(std::memory_order_relaxed); }
@@ -112,8 +128,7 @@ void log_problem(std::string_view operation, const std::string& words) {
     if (const std::string why = open_log(log); !why.empty()) return stop(log, why);
   }
   if (std::exchange(log.is_within_line, false)) line.insert(0, "\n");
-  if (const int error = write_bytes(log.file, std::as_bytes(std::span(line))); error != 0)
-    stop(log, error_text(error));
+  if (const int error = write_line(log.file, line); error != 0) stop(log, error_text(error));
 }
 
 }  // namespace quarry::detail

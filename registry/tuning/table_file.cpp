@@ -79,17 +79,17 @@ Status append_to_table(const std::string& path, std::span<const Measurement> mea
 
 Result<std::size_t> join_into_table(const std::string& path, const TuningTable& table,
                                     std::string_view sources, TuningTable& joined) {
+  struct stat before = {};
+  const bool was_there = lstat(path.c_str(), &before) == 0;
   const Result<Descriptor> file = open_locked(path);
   if (!file) return file.status();
-  struct stat before = {};
-  if (fstat(file->number(), &before) != 0) return cannot_write(path, errno);
   Result<TuningTable> old = read_table(path);
   if (!old) return old.status();
   old->join(table);
   const std::string text = old->text();
   Status written = write_whole_file(path, std::as_bytes(std::span(text)));
   if (!written) {
-    if (before.st_size == 0) (void)unlink(path.c_str());  // it was made for this
+    if (!was_there && fstat(file->number(), &before) == 0 && before.st_size == 0) (void)unlink(path.c_str());
     return written;
   }
   joined = *std::move(old);

@@ -1,11 +1,12 @@
 """The ledger of what was verified: quarry verify --ledger, and the column `verified`."""
 
 import os
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
 
-from quarry_command import CommandTest
+from quarry_command import BINARY, CommandTest
 
 SOME = "family == gemm_simt and a.dtype == f64 and tile.m == 64"
 VERIFY = ("verify", "--on", "host", "--problems", "2", "--where")
@@ -94,6 +95,32 @@ class Ledger(CommandTest):
         self.refused("verify", "--merge-ledgers", notes, says="--ledger FILE")
         self.refused("verify", "--campaign", "3", "--ledger", self.path("new"), says="--campaign does not go with --ledger")
         self.assertFalse(os.path.exists(self.path("new")))
+
+    def test_processes_that_come_by_a_link_lose_nothing(self):
+        os.mkdir(self.path("sub"))
+        os.symlink("../one", self.path("sub/link"))
+        names = self.names[:4]
+        for _ in range(3):
+            if os.path.exists(self.path("one")):
+                os.remove(self.path("one"))
+            running = [subprocess.Popen([BINARY, "verify", name, "--on", "host", "--problems", "1", "--ledger", self.path(path)],
+                                        stdout=subprocess.DEVNULL) for name, path in zip(names, ("one", "sub/link") * 2)]
+            self.assertEqual([process.wait(60) for process in running], [0] * 4)
+            self.assertIn("\nend 4 ", self.read("one"))
+        self.assertTrue(os.path.islink(self.path("sub/link")))
+
+    def test_a_link_to_a_file_that_is_still_to_come(self):
+        os.mkdir(self.path("there"))
+        os.symlink("there/new", self.path("link"))
+        self.quarry("verify", self.names[0], "--on", "host", "--problems", "1", "--ledger", self.path("link"))
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertIn("\nend 1 ", self.read("there/new"))
+
+    def test_a_pipe_is_no_ledger(self):
+        os.mkfifo(self.path("pipe"))
+        self.refused("verify", self.names[0], "--on", "host", "--problems", "1", "--ledger", self.path("pipe"), status=1, says="it is not a file")
+        self.known("pipe")
+        self.assertIn("it is not a file; the column `verified` is empty", self.quarry("list", "--limit", "1", "--columns", "verified").err)
 
     def test_a_bad_known_ledger_is_a_message(self):
         self.write("notes", "my notes\n")

@@ -241,6 +241,16 @@ class BadInput(CompilingTest):
             self.refused_pack(*self.names(1), "-o", path, status=1, says="write")
             self.refused_pack(*self.names(1), "-o", path, status=1, says=why)
 
+    def test_links_stay_links(self):
+        os.symlink("loop", self.path("loop"))
+        self.refused("pack", *self.names(1), "-o", self.path("loop"), status=1, says="Too many levels of symbolic links")
+        os.mkdir(self.path("there"))
+        os.symlink("there/new", self.path("link"))
+        self.quarry("pack", *self.names(1), "--target", "90", "-o", self.path("link"))
+        for name in ("loop", "link"):
+            self.assertTrue(os.path.islink(self.path(name)))
+        self.assertGreater(os.path.getsize(self.path("there/new")), 1000)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -230,6 +230,13 @@ class Parts(TuneTest):
         self.assertEqual(lost.status, 1)
         missing = [line for line in lost.lines if line.startswith("missing: gemm ")]
         self.assertTrue(missing)
+        # Where the whole cannot be written, nothing that was there is lost.
+        self.write("empty", "")
+        os.symlink("empty", self.path("link"))
+        done = subprocess.run([BINARY, "tune", "--log", log, "-o", self.path("link"), "--merge", *parts], capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual((os.readlink(self.path("link")), self.lines("empty")), ("empty", []))
         # The same command without parts measures what is missing.
         done = self.tune("--log", log, output="rest.jsonl")
         self.assertIn(f"{len(missing)} measured, {3 - len(missing)} known already", done.stdout)

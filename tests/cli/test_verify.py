@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -203,6 +204,24 @@ class Resuming(CommandTest):
 
     def test_a_file_that_cannot_be_written(self):
         self.refused("verify", "--where", SOME, *HOST, "--resume", "/nonexistent/x", status=1, says="`/nonexistent/x`")
+        os.mkfifo(self.path)
+        self.refused("verify", "--where", SOME, *HOST, "--resume", self.path, status=1, says="it is not a file")
+
+    def test_a_file_that_may_not_grow(self):
+        self.verify("--problems", "1")
+        size = os.path.getsize(self.path)
+        os.truncate(self.path, 0)
+
+        def no_more():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+
+        for _ in range(2):
+            done = subprocess.run([BINARY, "verify", "--where", SOME, *HOST, "--problems", "1", "--resume", self.path], capture_output=True,
+                                  text=True, timeout=300, preexec_fn=no_more)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"cannot write `{self.path}`: File too large", done.stderr)
+        with open(self.path, encoding="utf-8") as file:
+            self.assertTrue(file.read().endswith("\n"))
 
 
 class BadInput(CommandTest):
