@@ -26,14 +26,14 @@ double representable(double value) {
   return std::isfinite(rounded) ? value : rounded;
 }
 
-/// How far an output is from what it should be: of whole numbers of few bits, as far as rounding does not
-/// explain it.
+/// How far an output is from what it should be: of whole numbers of few bits, as far as so many roundings do
+/// not explain it.
 template <DType type>
-double distance(double expected, double got) {
+double distance(double expected, double got, int roundings) {
   if (expected == got || (std::isnan(expected) && std::isnan(got))) return 0;
   if (!std::isfinite(expected) || !std::isfinite(got)) return std::numeric_limits<double>::infinity();
   const double difference = std::abs(got - expected);
-  return is_integer(type) && bits_of(type) <= 8 ? std::max(0.0, difference - 0.5) : difference;
+  return is_integer(type) && bits_of(type) <= 8 ? std::max(0.0, difference - 0.5 * roundings) : difference;
 }
 
 /// A single output may be off by so many times more than the norm of all allows on average.
@@ -124,7 +124,7 @@ void add_row(const Expected& expected, const Matrices& out, std::int64_t line, P
     const bool fits = is_known && could_be_stored({expected.values[at], expected.radii[at]}, type, got);
     part.known += is_known;
     if (is_known && !fits) ++part.outside;
-    const double difference = fits ? 0 : distance<type>(wanted, got);
+    const double difference = fits ? 0 : distance<type>(wanted, got, expected.roundings);
     part.differences.add(difference);
     if (std::isfinite(wanted) && std::isfinite(got)) part.references.add(wanted);
     // The first one outside is shown even where its distance rounds to nothing.

@@ -15,7 +15,8 @@ namespace quarry::lab {
 ///                          + smallest * sqrt(number of outputs)
 ///
 /// An output of whole numbers of at most 8 bits is off only as far as it is further than half a unit from the
-/// reference, which is first brought into the type's range: so much is rounding.
+/// reference, which is first brought into the type's range: so much is rounding. Where the reference was
+/// rounded as well (Expected::roundings), it is one unit, as both may be rounded to different neighbours.
 ///
 /// where `scale` is the norm that the sums of such operands have when their signs are random (see Reference).
 /// It takes the place of the reference's own norm where the products happen to cancel, or an activation makes

@@ -219,6 +219,29 @@ TEST_CASE("an output of bytes may be off by its rounding, and by no more") {
   CHECK(tolerance(DType::s32, DType::s32, MathUnit::simt, 1).accumulation == 0);
 }
 
+TEST_CASE("beside bytes that were rounded themselves, a result may be one unit off") {
+  RandomProblem problem = plain_problem(1, 2, 1, 3, {DType::s8, DType::s8, DType::s32, DType::s8});
+  Result<Reference> reference = compute_reference(problem.arguments);
+  REQUIRE(reference);
+  Expected& expected = reference->outputs[0];
+  expected.values = {78, -5};  // 77.5 and -5, say
+  expected.radii.clear();
+  const Tolerance bounds = tolerance(DType::s32, DType::s8, MathUnit::simt, 1);
+  auto* const out = static_cast<std::int8_t*>(problem[Operand::out].data());
+  const auto within = [&](std::int8_t first, std::int8_t second) {
+    out[0] = first, out[1] = second;
+    return compare(*reference, problem.arguments, bounds).within();
+  };
+  expected.roundings = 1;
+  CHECK(within(78, -5));
+  CHECK_FALSE(within(77, -5));
+  expected.roundings = 2;
+  CHECK(within(77, -5));
+  CHECK(within(79, -6));
+  CHECK_FALSE(within(76, -5));
+  CHECK_FALSE(within(78, -7));
+}
+
 TEST_CASE("the reference takes 8-bit floating-point operands, and outputs that saturate") {
   const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
