@@ -13,6 +13,7 @@
 #include "registry/compile/store.hpp"
 #include "registry/device/library.hpp"
 #include "registry/operation.hpp"
+#include "registry/query/index.hpp"
 #include "registry/query/own_kernels.hpp"
 
 namespace quarry {
@@ -34,9 +35,10 @@ Status check_target(const detail::ArtifactData& artifact) {
   const std::string_view name = parts ? parts->entry : artifact.entry;
   const std::optional<std::uint32_t> number = detail::find_entry(name);
   if (!number || *number >= detail::entries().size()) return {};
-  const Result<Kernel> kernel = find_kernel(name);
-  if (!kernel) return {};  // of the transposed kernel alone
-  const KernelMetadata& metadata = kernel->metadata();
+  const detail::Row* row = detail::find_registered_row(name);
+  if (row == nullptr) row = detail::find_own_row(name);
+  if (row == nullptr) return {};  // of the transposed kernel alone
+  const KernelMetadata& metadata = row->metadata;
   if (artifact.target >= metadata.cc && artifact.target <= metadata.max_cc.value_or(most)) return {};
   return invalid("The code of " + detail::quoted(artifact.entry) + " is for compute capability " +
                  capability(artifact.target) + ", on which the kernel does not run");
