@@ -177,14 +177,18 @@ std::string tma_fault(const Config& c) {
 }
 
 std::string cp_async_fault(const Config& c, const Config& code) {
-  if (!is_half(c.types.a)) return "copy engine cp_async is for operands of f16 and bf16 alone";
+  const int bytes = bytes_of(c.types.a);
+  if (bytes > 2) return "copy engine cp_async is for operands of 16 and 8 bits";
   if (c.cluster != ClusterShape{1, 1}) return "copy engine cp_async shares nothing: cluster must be 1x1";
   if (c.schedule == Schedule::ping_pong) return "copy engine cp_async has no ping_pong schedule";
   if (c.stages < 3) return "copy engine cp_async needs 3 stages or more";
   for (const int alignment : {c.alignment.a, c.alignment.b}) {
-    if (alignment != 2 && alignment != 4) return "alignment must be 2 or 4 with copy engine cp_async";
+    if (alignment * bytes != 4 && alignment * bytes != 8)
+      return std::string("alignment must be ") + (bytes == 1 ? "4 or 8" : "2 or 4") +
+             " with copy engine cp_async";
   }
-  if (c.tile.k != 64) return "tile.k must be 64 with copy engine cp_async";
+  if (c.tile.k * bytes != 128)
+    return "tile.k must be " + std::to_string(128 / bytes) + " with copy engine cp_async";
   for (const OperandBox& box : {box_a(code), box_b(code)}) {
     if (!box.k_contiguous && box.extent % 64 != 0)
       return "an extent that is contiguous in memory must be a multiple of 64 with copy engine cp_async";

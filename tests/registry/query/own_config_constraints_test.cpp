@@ -302,6 +302,13 @@ TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the const
   check("alignment must be 2 or 4", rcr + "128x128x64_c1x1_s4_cooperative_cp_async_a1x4");
   check("tile.k must be 64", rcr + "128x128x32_c1x1_s4_cooperative_cp_async_a4x4");
   check("multiple of 64", rrr + "128x96x64_c1x1_s4_cooperative_cp_async_a4x4");
+  const std::string bytes = "e4m3_e4m3_f32_bf16_rcr_";
+  CHECK(make_kernel("gemm_sm90_" + bytes + "128x64x128_c1x1_s6_cooperative_cp_async_a4x8"));
+  check("alignment must be 4 or 8", bytes + "128x64x128_c1x1_s6_cooperative_cp_async_a2x4");
+  check("alignment must be 4 or 8", bytes + "128x64x128_c1x1_s6_cooperative_cp_async_a16x16");
+  check("tile.k must be 128", bytes + "128x64x64_c1x1_s6_cooperative_cp_async_a4x4");
+  check("contiguous along K", "e4m3_e4m3_f32_bf16_rrr_128x64x128_c1x1_s6_cooperative_cp_async_a4x4");
+  check("16 and 8 bits", "f32_f32_f32_f32_rcr_64x8x32_c1x1_s6_one_tile_cp_async_fast_tf32_a2x2");
 
   check("stages must be 2 to 12", rcr + "64x64x64_c1x1_s1_one_tile_a8x8");
   check("stages must be 2 to 12", rcr + "64x16x16_c1x1_s13_one_tile_a8x8");
