@@ -3,8 +3,6 @@
 #include <string>
 
 #include "gemm/host.hpp"
-#include "gemm/reductions.hpp"
-#include "operations/common/row_checks.hpp"
 #include "operations/gemm/expression.hpp"
 #include "operations/gemm/expression_code.hpp"
 #include "operations/gemm/host_expression.hpp"
@@ -16,12 +14,6 @@
 
 namespace quarry::detail::gemm_list {
 namespace {
-
-Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
-  if (operand.fits[static_cast<int>(expected)]) return {};
-  return {StatusCode::unsupported, Reason::layout, name, static_cast<int>(expected),
-          static_cast<int>(transposed(expected))};
-}
 
 /// Whether `sizes` have the tiles that the host counted, unless sizes that make no sense are to be clamped.
 Status check_promise(const GemmListParams& params, Tile tile, int unit) {
@@ -40,26 +32,11 @@ void Rules::describe(const GemmListArguments& arguments, GemmListProblem& proble
 }
 
 Status Rules::no_kernel(const GemmListProblem& problem) {
-  const Types& t = problem.gemm.types;
-  const auto word = [](DType type) { return std::string(to_string(type)); };
-  return {StatusCode::no_kernel, "No kernel of lists of GEMMs is registered for a " + word(t.a) + ", b " +
-                                     word(t.b) + ", accumulator " + word(t.accumulator) + ", out " +
-                                     word(t.out)};
+  return no_kernel_of("lists of GEMMs", problem.gemm.types);
 }
 
 Status Rules::check_signature(const Row& row, const GemmListProblem& problem) {
-  const OperandsMetadata& operands = row.metadata.operands;
-  const Types& types = problem.gemm.types;
-  if (Status s = check_type(Operand::a, operands.a.dtype, types.a); !s) return s;
-  if (Status s = check_type(Operand::b, operands.b.dtype, types.b); !s) return s;
-  if (Status s = check_type(Operand::out, operands.out.dtype, types.out); !s) return s;
-  if (operands.accumulator != types.accumulator) {
-    return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
-                                         std::string(to_string(operands.accumulator)) + ", got " +
-                                         std::string(to_string(types.accumulator))};
-  }
-  if (Status s = check_layout(Operand::a, operands.a.layout, problem.gemm.a); !s) return s;
-  return check_layout(Operand::b, operands.b.layout, problem.gemm.b);
+  return detail::check_signature(row, problem.gemm);
 }
 
 GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
@@ -68,11 +45,7 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
                                 const DeviceModel& device) {
-  const ScaleSupport scales = row.metadata.operands.scales;
-  if (scales != ScaleSupport::none && problem.gemm.expressed)
-    return {StatusCode::unsupported,
-            "The expression is unsupported: kernels that take scales of operands compute none"};
-  if (Status s = check_scales(scales, problem.gemm); !s) return s;
+  if (Status s = check_scales_or_expression(row, problem.gemm); !s) return s;
   if (Status s = family_of(row).supports(profile, problem, device); !s) return s;
   return check_halves(profile.traits, problem);
 }
@@ -88,11 +61,7 @@ Account Rules::account(const Row& row, const GemmProfile& profile, const GemmLis
                        const DeviceModel&, std::size_t) {
   // Nothing is launched for outputs without elements; the time of no tiles would be no number.
   if (is_empty(problem.gemm)) return {};
-  Account account = family_of(row).account(profile, problem);
-  const double reductions = reduction_seconds(profile, problem.gemm);
-  account.seconds += reductions;
-  account[TimePart::exchange] += reductions;
-  return account;
+  return with_reductions(family_of(row).account(profile, problem), profile, problem.gemm);
 }
 
 ChosenControls Rules::settle(const Row&, const GemmProfile& profile, const Controls&,

@@ -10,6 +10,7 @@
 #include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "operations/gemm/many_gemms.hpp"
 #include "operations/gemm/operation.hpp"
 #include "operations/gemm/whole_question.hpp"
 #include "quarry/device_model.hpp"
@@ -61,22 +62,9 @@ struct Rules {
                       GemmListProblem& problem);
   static void describe(const GemmListArguments& arguments, GemmListProblem& problem);
 
-  /// A key for each pair of layouts that A and B fit. Outputs have any strides.
   template <class Add>
   static void keys(const GemmListProblem& problem, const Add& add) {
-    // As of a GEMM: kernels without scales are asked, too.
-    const OperandScales& scales = problem.gemm.scales;
-    const bool may_have_scales = scales.a.is_given || scales.b.is_given || problem.gemm.k == 0;
-    for (const Layout a : {Layout::row, Layout::column}) {
-      for (const Layout b : {Layout::row, Layout::column}) {
-        const bool fit = problem.gemm.a.fits[static_cast<int>(a)] && problem.gemm.b.fits[static_cast<int>(b)];
-        if (!fit) continue;
-        const Layouts layouts = {a, b, Layout::row};
-        add(functional_key(Operation::gemm_list, Math::exact, problem.gemm.types, layouts));
-        if (may_have_scales)
-          add(functional_key(Operation::gemm_list, Math::exact, problem.gemm.types, layouts, true));
-      }
-    }
+    add_keys(Operation::gemm_list, problem.gemm, add);
   }
   static Status no_kernel(const GemmListProblem& problem);
   static Status check_signature(const Row& row, const GemmListProblem& problem);

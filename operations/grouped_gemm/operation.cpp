@@ -3,8 +3,6 @@
 #include <string>
 
 #include "gemm/host.hpp"
-#include "gemm/reductions.hpp"
-#include "operations/common/row_checks.hpp"
 #include "operations/gemm/expression.hpp"
 #include "operations/gemm/expression_code.hpp"
 #include "operations/gemm/host_expression.hpp"
@@ -14,16 +12,6 @@
 #include "quarry/tensor.hpp"
 
 namespace quarry::detail::grouped_gemm {
-namespace {
-
-Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
-  if (operand.fits[static_cast<int>(expected)]) return {};
-  return {StatusCode::unsupported, Reason::layout, name, static_cast<int>(expected),
-          static_cast<int>(transposed(expected))};
-}
-
-}  // namespace
-
 Status Rules::check(const GroupedGemmArguments& arguments, const OperandList& operands,
                     GroupedGemmProblem& problem) {
   return normalise(arguments, operands, problem);
@@ -34,26 +22,11 @@ void Rules::describe(const GroupedGemmArguments& arguments, GroupedGemmProblem& 
 }
 
 Status Rules::no_kernel(const GroupedGemmProblem& problem) {
-  const Types& t = problem.gemm.types;
-  const auto word = [](DType type) { return std::string(to_string(type)); };
-  return {StatusCode::no_kernel, "No kernel of grouped GEMMs is registered for operands a " + word(t.a) +
-                                     ", b " + word(t.b) + ", accumulator " + word(t.accumulator) + ", out " +
-                                     word(t.out)};
+  return no_kernel_of("grouped GEMMs", problem.gemm.types);
 }
 
 Status Rules::check_signature(const Row& row, const GroupedGemmProblem& problem) {
-  const OperandsMetadata& operands = row.metadata.operands;
-  const Types& types = problem.gemm.types;
-  if (Status s = check_type(Operand::a, operands.a.dtype, types.a); !s) return s;
-  if (Status s = check_type(Operand::b, operands.b.dtype, types.b); !s) return s;
-  if (Status s = check_type(Operand::out, operands.out.dtype, types.out); !s) return s;
-  if (operands.accumulator != types.accumulator) {
-    return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
-                                         std::string(to_string(operands.accumulator)) + ", got " +
-                                         std::string(to_string(types.accumulator))};
-  }
-  if (Status s = check_layout(Operand::a, operands.a.layout, problem.gemm.a); !s) return s;
-  return check_layout(Operand::b, operands.b.layout, problem.gemm.b);
+  return detail::check_signature(row, problem.gemm);
 }
 
 GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
@@ -62,11 +35,7 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
                                 const DeviceModel& device) {
-  const ScaleSupport scales = row.metadata.operands.scales;
-  if (scales != ScaleSupport::none && problem.gemm.expressed)
-    return {StatusCode::unsupported,
-            "The expression is unsupported: kernels that take scales of operands compute none"};
-  if (Status s = check_scales(scales, problem.gemm); !s) return s;
+  if (Status s = check_scales_or_expression(row, problem.gemm); !s) return s;
   return family_of(row).supports(profile, problem, device);
 }
 
@@ -81,11 +50,7 @@ Account Rules::account(const Row& row, const GemmProfile& profile, const Grouped
                        const DeviceModel&, std::size_t) {
   // Nothing is launched for outputs without elements; the time of no tiles would be no number.
   if (is_empty(problem.gemm) || span_count(problem.groups) == 0) return {};
-  Account account = family_of(row).account(profile, problem);
-  const double reductions = reduction_seconds(profile, problem.gemm);
-  account.seconds += reductions;
-  account[TimePart::exchange] += reductions;
-  return account;
+  return with_reductions(family_of(row).account(profile, problem), profile, problem.gemm);
 }
 
 std::size_t Rules::workspace_size(const Row& row, const GroupedGemmProblem& problem, const ChosenControls&) {

@@ -136,7 +136,7 @@ TEST_CASE("gemm_list: types that no kernel has are named", "[gemm_list]") {
   GemmListArguments args = list();
   args.b.dtype = DType::f16;
   CHECK(get_kernels(args).status().message() ==
-        "No kernel of lists of GEMMs is registered for a f32, b f16, accumulator f32, out f32");
+        "No kernel of lists of GEMMs is registered for operands a f32, b f16, accumulator f32, out f32");
 }
 
 TEST_CASE("gemm_list: tables of another form are refused", "[gemm_list]") {
