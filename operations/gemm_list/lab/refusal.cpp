@@ -5,14 +5,13 @@
 #include "common/config_parts.hpp"
 #include "lab/campaign/refusal.hpp"
 #include "operations/gemm/lab/campaign_scales.hpp"
+#include "operations/gemm/lab/many_refusals.hpp"
 #include "operations/gemm_list/expression.hpp"
 #include "operations/gemm_list/lab/campaign.hpp"
 #include "operations/gemm_list/lab/expression.hpp"
 
 namespace quarry::lab::gemm_list {
 namespace {
-
-bool holds(const std::string& message, std::string_view words) { return message.find(words) != message.npos; }
 
 /// The table that a status is about; null where it is about none.
 const TensorView* table_of(const Status& status, const GemmListArguments& args) {
@@ -67,29 +66,6 @@ std::string fault_of_invalid(const Status& status, const GemmListArguments& args
   return *broken ? "" : "no rule is broken: " + message;
 }
 
-/// Whether a matrix cannot be read as this layout.
-bool is_other_layout(const TensorView& view, Layout wanted) {
-  const std::size_t along = wanted == Layout::row ? view.rank - 1U : view.rank - 2U;
-  return view.extents[along] > 1 && view.strides[along] != 1;
-}
-
-/// Whether a matrix has what it was refused for: lines of a layout that a kernel cannot copy.
-bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wanted) {
-  const std::size_t rows = view.rank - 2U;
-  const std::size_t across = wanted.layout == Layout::row ? rows : rows + 1;
-  const std::size_t along = wanted.layout == Layout::row ? rows + 1 : rows;
-  const std::int64_t stride = view.extents[across] > 1 ? view.strides[across] : 0;
-  const bool is_batch = view.rank == 3 && view.extents[0] > 1;
-  switch (reason) {
-    case Reason::pointer_alignment:
-      return view.assumed_alignment % (wanted.alignment * bytes_of(view.dtype)) != 0;
-    case Reason::leading_alignment: return stride % wanted.alignment != 0;
-    case Reason::batch_alignment: return is_batch && view.strides[0] % wanted.alignment != 0;
-    case Reason::overlapping_stride: return view.extents[across] > 1 && stride < view.extents[along];
-    default: return false;
-  }
-}
-
 /// Whether the sizes do not say that the halves of each problem's gated pair are a multiple of so many
 /// columns.
 bool lacks_whole_halves(const GemmListArguments& args, int alignment) {
@@ -124,44 +100,13 @@ bool promises_too_little(const GemmListArguments& args, const OperandsMetadata& 
   return args.leading && (lacks(kernel.a) || lacks(kernel.b));
 }
 
-/// Whether a kernel needs scales, of which a problem has none, or takes no blocks, which it has.
-bool has_other_scales(ScaleSupport kernel, const GemmListArguments& args) {
-  if (kernel == ScaleSupport::none) return false;
-  if (!args.a_scale && !args.b_scale) return true;
-  const bool has_blocks = (args.a_scale && is_blocked(args.a_scale_granularity)) ||
-                          (args.b_scale && is_blocked(args.b_scale_granularity));
-  return has_blocks && !takes_blocks(kernel);
-}
-
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListArguments& args,
              const DeviceModel& device) {
-  const OperandsMetadata& o = kernel.operands;
-  const Operand name = status.operand();
-  const bool is_a = name == Operand::a;
-  switch (status.reason()) {
-    case Reason::dtype:
-      if (name == Operand::out) return args.out.dtype != o.out.dtype;
-      return (is_a ? args.a.dtype : args.b.dtype) != (is_a ? o.a.dtype : o.b.dtype);
-    case Reason::layout: return is_other_layout(is_a ? args.a : args.b, is_a ? o.a.layout : o.b.layout);
-    case Reason::compute_capability:
-      return device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc);
-    case Reason::pointer_alignment:
-    case Reason::leading_alignment:
-      if (name == Operand::leading) return promises_too_little(args, o);
-      [[fallthrough]];
-    case Reason::batch_alignment:
-    case Reason::overlapping_stride:
-      return has_fault(status.reason(), is_a ? args.a : args.b, is_a ? o.a : o.b);
-    case Reason::no_operand:
-      return o.scales == ScaleSupport::none && (name == Operand::a_scale ? args.a_scale : args.b_scale);
-    case Reason::granularity: return has_other_scales(o.scales, args);
-    case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
-    default:
-      if (const std::optional<bool> cause = refuses_expression(status.message(), kernel, args)) return *cause;
-      return status.message().starts_with("Accumulator is") &&
-             args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)) != o.accumulator;
-  }
+  if (status.reason() == Reason::leading_alignment && status.operand() == Operand::leading)
+    return promises_too_little(args, kernel.operands);
+  if (const std::optional<bool> cause = is_common_cause(status, kernel, args, device)) return *cause;
+  return refuses_expression(status.message(), kernel, args).value_or(false);
 }
 
 }  // namespace
@@ -169,28 +114,18 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListA
 std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
                              const GemmListArguments& args, const DeviceModel& device) {
   if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
-  const std::string message = status.message();
-  if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
-  return is_true(status, kernel, args, device) ? "" : "the cause is not true: " + message;
+  return fault_of_cause(status, is_true(status, kernel, args, device));
 }
 
 std::string fault_of_empty_answer(const Status& status, const GemmListArguments& args) {
   const std::string message = status.message();
   switch (status.code()) {
     case StatusCode::invalid_arguments: return fault_of_invalid(status, args);
-    case StatusCode::no_kernel: {
-      const bool named = message.starts_with("No kernel of lists of GEMMs is registered for") &&
-                         holds(message, "a " + std::string(to_string(args.a.dtype))) &&
-                         holds(message, "out " + std::string(to_string(args.out.dtype)));
-      return named ? "" : "the message does not name the types: " + message;
-    }
+    case StatusCode::no_kernel:
+      return fault_of_no_kernel(status, "lists of GEMMs", args.a.dtype, args.out.dtype);
     case StatusCode::unsupported:
     case StatusCode::filtered_out: {
-      const bool named = holds(message, "Operand `") || holds(message, "`leading_alignment`") ||
-                         holds(message, "The filter") || holds(message, "Accumulator is") ||
-                         holds(message, "The expression is") || holds(message, "Groups of 128 columns") ||
-                         holds(message, "Tiles of ") || holds(message, "machine code") ||
-                         holds(message, "The device is");
+      const bool named = names_common_cause(message) || holds(message, "`leading_alignment`");
       return named ? "" : "the message names no cause: " + message;
     }
     default: return "answered with another code: " + message;

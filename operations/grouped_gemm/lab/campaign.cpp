@@ -1,8 +1,5 @@
 #include "operations/grouped_gemm/lab/campaign.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "common/config_parts.hpp"
 #include "lab/campaign/draw_epilogue.hpp"
 #include "lab/campaign/source.hpp"
@@ -10,21 +7,13 @@
 #include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/lab/campaign_scales.hpp"
 #include "operations/gemm/lab/expression.hpp"
+#include "operations/gemm/lab/many_types.hpp"
 #include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
-
-/// Types of A, B, the sums and the output.
-struct TypeKey {
-  DType a, b, sums, out;
-  friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
-};
-
-constexpr DType all_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
-                               DType::s8,  DType::u8,   DType::s32, DType::e4m3};
 
 /// The form, the extents and the sizes of a problem, drawn again until it costs no more than is allowed.
 Problem random_shape(double cost, Dice& dice) {
@@ -70,30 +59,19 @@ void spoil_arguments(GroupedGemmArguments& args, Dice& dice) {
   }
 }
 
-void fit_integers(const Problem& p, const TypeKey& types, Epilogue& e, Dice& dice) {
+void fit_integers(const Problem& p, const ManyTypes& types, Epilogue& e, Dice& dice) {
   if (types.sums != DType::s32) return;
   if (compute_type(types.sums, types.out) == DType::s32) return make_whole(e, dice);
   e.alpha.value *=
       alpha_of_byte_sums(types.a, types.b, types.out, p.form == GroupForm::ragged_k ? p.room : p.k);
 }
 
-std::string text_of(const TypeKey& key) {
-  std::string text;
-  for (const DType type : {key.a, key.b, key.sums, key.out}) text.append(to_string(type)).append(" ");
-  return text;
-}
-
 const GroupedGemmArguments& of(const Arguments& arguments) { return *arguments.as<GroupedGemmArguments>(); }
-
-TypeKey types_of_arguments(const GroupedGemmArguments& args) {
-  return {args.a.dtype, args.b.dtype,
-          args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
-}
 
 /// Parts that an expression has in the place of the epilogue, of sums and outputs that kernels with
 /// expressions have; nothing: no expression.
 std::optional<gemm::WideParts> draw_parts(const GroupedGemmArguments& args, Dice& dice) {
-  const TypeKey types = types_of_arguments(args);
+  const ManyTypes types = lab::types_of(args);
   const bool may_have =
       bits_of(types.sums) > 0 && detail::is_rounded_to(types.out) && !args.a_scale && !args.b_scale;
   if (!may_have || !dice.one_in(6)) return std::nullopt;
@@ -117,7 +95,7 @@ std::string described(const GroupedGemmArguments& args, const Problem& p, const 
 class Source final : public CampaignSource {
  public:
   /// @param cost the most multiplications that a problem may need
-  Source(std::span<const Kernel> kernels, double cost);
+  Source(std::span<const Kernel> kernels, double cost) : types_(kernels), cost_(cost) {}
 
   DrawnProblem draw(std::uint64_t seed) const override;
   std::string types_of(const KernelMetadata& kernel) const override;
@@ -128,28 +106,13 @@ class Source final : public CampaignSource {
   std::string fault_of_empty_answer(const Status& status, const Arguments& arguments) const override;
 
  private:
-  /// The types that there are kernels of.
-  std::vector<TypeKey> types_;
-  /// The same of kernels that take any scales.
-  std::set<TypeKey> scaled_types_;
+  DrawnTypes types_;
   double cost_;
 };
 
-Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
-  std::set<TypeKey> types;
-  for (const Kernel& kernel : kernels) {
-    const OperandsMetadata& o = kernel.metadata().operands;
-    const TypeKey key = {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
-    types.insert(key);
-    if (takes_blocks(o.scales)) scaled_types_.insert(key);
-  }
-  types_ = {types.begin(), types.end()};
-}
-
 DrawnProblem Source::draw(std::uint64_t seed) const {
   Dice dice(seed);
-  TypeKey types = types_[static_cast<std::size_t>(dice.between(0, std::ssize(types_) - 1))];
-  if (dice.one_in(16)) types = {dice.one_of(all_types), dice.one_of(all_types), types.sums, types.out};
+  const ManyTypes types = types_.draw(dice);
   const Problem p = random_shape(cost_, dice);
   const bool plain = dice.one_in(2);
   const bool is_ragged = p.form == GroupForm::ragged_k;
@@ -165,7 +128,7 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.zero_outside = p.zero_outside;
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.accumulator = types.sums;
-  if (scaled_types_.contains(types) && dice.one_in(is_ragged ? 64 : 2))  // ragged K has none
+  if (types_.has_scaled(types) && dice.one_in(is_ragged ? 64 : 2))  // ragged K has none
     add_random_scales(args, {.plain = plain}, p.entries(), p.groups, dice);
   const DType compute = compute_type(types.sums, types.out);
   DrawnEpilogue drawn;
@@ -190,21 +153,16 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
           .text = described(args, p, drawn)};
 }
 
-std::string Source::types_of(const KernelMetadata& kernel) const {
-  const OperandsMetadata& o = kernel.operands;
-  return text_of({o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype});
-}
+std::string Source::types_of(const KernelMetadata& kernel) const { return text_of(lab::types_of(kernel)); }
 
 std::vector<std::string> Source::types_for(const Arguments& arguments) const {
-  return {text_of(types_of_arguments(of(arguments)))};
+  return {text_of(lab::types_of(of(arguments)))};
 }
 
 bool Source::is_always_taken(const Arguments& arguments) const {
   const GroupedGemmArguments& args = of(arguments);
   if (args.expression && gemm::wide_parts(*args.expression).groups) return false;
-  const TypeKey types = types_of_arguments(args);
-  if (args.a_scale || args.b_scale) return scaled_types_.contains(types);
-  return std::ranges::find(types_, types) != types_.end();
+  return types_.take(args);
 }
 
 std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,
