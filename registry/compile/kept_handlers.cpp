@@ -1,63 +1,56 @@
 #include "registry/compile/kept_handlers.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <csignal>
-#include <memory>
 #include <mutex>
-#include <system_error>
-#include <thread>
+
+#include "registry/compile/imported_function.hpp"
 
 namespace quarry::detail {
 namespace {
 
-constexpr std::array signals = {SIGINT, SIGTERM};
+using Handler = void (*)(int);
 
-/// Where the library is loaded that has this address; null: in none.
-const void* library_of(const void* address) {
-  Dl_info info = {};
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+constexpr bool is_kept(int signal) { return signal == SIGINT || signal == SIGTERM; }
+
+/// What the library calls as `sigaction`.
+int kept_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
+  return sigaction(signal, is_kept(signal) ? nullptr : action, before);
 }
 
-const void* handler_of(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<const void*>(action.sa_sigaction)
-                                             : reinterpret_cast<const void*>(action.sa_handler);
+/// What the library calls as `signal`.
+Handler kept_signal(int signal, Handler handler) {
+  if (!is_kept(signal)) return std::signal(signal, handler);
+  struct sigaction now = {};
+  return sigaction(signal, nullptr, &now) == 0 ? now.sa_handler : SIG_ERR;
 }
 
-/// The handlers of the program, and a thread that looks after them.
-struct Watch {
-  const void* library = nullptr;
-  std::array<struct sigaction, signals.size()> before = {};
-  std::atomic<bool> is_over = false;
-  std::thread thread;
+/// A function that the library calls, and the one in its place.
+struct Import {
+  void** place = nullptr;  ///< null: not imported
+  void* original = nullptr;
+  void* ours = nullptr;
 
-  void look() const {
-    for (std::size_t i = 0; i < signals.size(); ++i) {
-      struct sigaction now = {};
-      const void* const handler = sigaction(signals[i], nullptr, &now) == 0 ? handler_of(now) : nullptr;
-      if (handler != nullptr && handler != handler_of(before[i]) && library_of(handler) == library)
-        sigaction(signals[i], &before[i], nullptr);
-    }
-  }
-  void run() const {
-    while (!is_over.load(std::memory_order_relaxed)) {
-      look();
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-    }
+  void put(void* function) const {
+    if (place != nullptr) std::atomic_ref(*place).store(function, std::memory_order_relaxed);
   }
 };
 
-/// Compilations share one watch: a later one would take the handlers of an earlier one for the program's.
+Import import_of(const void* function, std::string_view name, void* ours) {
+  void** const place = imported_function(function, name);
+  return {.place = place, .original = place == nullptr ? nullptr : *place, .ours = ours};
+}
+
+/// Compilations at the same time share it.
 struct Shared {
   std::mutex mutex;
   int users = 0;
-  /// The process that the thread of `watch` is in: the child of a fork has none.
+  /// The child of a fork has no users; its imports may be ours still.
   pid_t process = 0;
-  std::unique_ptr<Watch> watch;
+  std::array<Import, 2> imports = {};
 };
 
 /// Never destroyed: threads may compile while the process ends.
@@ -66,16 +59,9 @@ Shared& shared() {
   return *the;
 }
 
-/// Without a thread, where none can be started, the library's handlers stay.
-std::unique_ptr<Watch> start(const void* function) {
-  auto watch = std::make_unique<Watch>();
-  watch->library = library_of(function);
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], nullptr, &watch->before[i]);
-  try {
-    watch->thread = std::thread([one = watch.get()] { one->run(); });
-  } catch (const std::system_error&) {
-  }
-  return watch;
+std::array<Import, 2> imports_of(const void* function) {
+  return {import_of(function, "sigaction", reinterpret_cast<void*>(&kept_sigaction)),
+          import_of(function, "signal", reinterpret_cast<void*>(&kept_signal))};
 }
 
 }  // namespace
@@ -83,21 +69,20 @@ std::unique_ptr<Watch> start(const void* function) {
 KeptHandlers::KeptHandlers(const void* function) {
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
+  if (all.process == 0) all.imports = imports_of(function);
   if (all.process != getpid()) {
-    (void)all.watch.release();
     all.users = 0;
     all.process = getpid();
   }
-  if (all.users++ == 0) all.watch = start(function);
+  if (all.users++ > 0) return;
+  for (const Import& import : all.imports) import.put(import.ours);
 }
 
 KeptHandlers::~KeptHandlers() {
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
   if (--all.users > 0) return;
-  all.watch->is_over = true;
-  if (all.watch->thread.joinable()) all.watch->thread.join();
-  all.watch.reset();
+  for (const Import& import : all.imports) import.put(import.original);
 }
 
 }  // namespace quarry::detail

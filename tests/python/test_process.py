@@ -85,7 +85,7 @@ threading.Thread(target=keep, args=(args,), daemon=True).start()
 @unittest.skipUnless(has_compiler(), "no compiler here")
 class Compilations(unittest.TestCase):
     def test_an_interrupt_is_one_of_python(self):
-        for delay in (0.01, 0.03, 0.06):
+        for delay in (0.002, 0.01, 0.02, 0.03, 0.06):
             with self.subTest(delay=delay):
                 done = run(COMPILE + f"""
 threading.Timer({delay}, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -104,6 +104,17 @@ compile()
 print(signal.getsignal(signal.SIGTERM).__name__)
 """)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "mine\n<lambda>\n", ""))
+
+    def test_a_handler_that_is_set_meanwhile_stays(self):
+        done = run(COMPILE + """
+thread = threading.Thread(target=compile)
+thread.start()
+time.sleep(0.03)
+signal.signal(signal.SIGTERM, lambda *_: print("mine"))
+thread.join()
+os.kill(os.getpid(), signal.SIGTERM)
+""")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "mine\n", ""))
 
     def test_without_a_handler_the_signal_ends_the_process(self):
         done = run(COMPILE + """
