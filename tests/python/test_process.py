@@ -88,8 +88,8 @@ class Compilations(unittest.TestCase):
         for delay in (0.002, 0.01, 0.02, 0.03, 0.06):
             with self.subTest(delay=delay):
                 done = run(COMPILE + f"""
-threading.Timer({delay}, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer({delay}, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     compile()
 except KeyboardInterrupt:
     print("interrupted")
