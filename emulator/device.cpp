@@ -131,6 +131,10 @@ void shared_write_by(MemoryInstruction instruction, unsigned to, const void* fro
   log(thread, instruction, site, to, bytes);
 }
 
+void shared_read_unwritten(unsigned first, unsigned bytes, const Site& site) {
+  check(*current, current->block->shared().allow_unwritten(first, bytes), site);
+}
+
 void shared_write(unsigned to, const void* from, unsigned bytes, unsigned alignment, const Site& site) {
   shared_write_by(MemoryInstruction::shared_store, to, from, bytes, alignment, site);
 }

@@ -24,6 +24,8 @@ int first_lane(bool value, const Site& site);
 /// First byte of the block's shared memory.
 unsigned shared_base();
 void shared_read(unsigned from, void* to, unsigned bytes, unsigned alignment, const Site& site);
+/// From here on these bytes count as written before the launch, with nothing that means anything.
+void shared_read_unwritten(unsigned first, unsigned bytes, const Site& site);
 void shared_write(unsigned to, const void* from, unsigned bytes, unsigned alignment, const Site& site);
 void global_read(const void* from, void* to, unsigned bytes, unsigned alignment, const Site& site);
 void global_write(void* to, const void* from, unsigned bytes, unsigned alignment, const Site& site);

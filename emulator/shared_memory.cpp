@@ -122,6 +122,14 @@ std::string SharedMemory::check_overwrite(const Accessor& by, unsigned offset, u
   return "";
 }
 
+std::string SharedMemory::allow_unwritten(unsigned address, unsigned bytes) {
+  std::string fault = check_place(address, bytes, 1, "reads");
+  if (!fault.empty()) return fault;
+  const auto first = writer_.begin() + (address - base);
+  std::replace(first, first + bytes, AccessId{0}, written_before);
+  return "";
+}
+
 std::string SharedMemory::read(const Accessor& by, unsigned address, void* to, unsigned bytes,
                                unsigned alignment, const Site& site) {
   std::string fault = check_place(address, bytes, alignment, "reads");

@@ -64,6 +64,9 @@ class SharedMemory {
   /// Makes `bytes` bytes, never written.
   void reset(unsigned bytes, MemoryChecks checks);
 
+  /// From here on what was never written may be read: poison, as if from before the launch.
+  std::string allow_unwritten(unsigned address, unsigned bytes);
+
   std::string read(const Accessor& by, unsigned address, void* to, unsigned bytes, unsigned alignment,
                    const Site& site);
   std::string write(const Accessor& by, unsigned address, const void* from, unsigned bytes,

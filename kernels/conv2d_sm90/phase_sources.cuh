@@ -69,6 +69,7 @@ class PhaseSources {
            gemm_sm90::sharers_of_a<config>(place)),
         b_(params.b, -1, work, place.m, gemm_sm90::sharers_of_b<config>(place)) {}
 
+  QUARRY_DEVICE static constexpr int bytes() { return gemm_sm90::stage_bytes(config); }
   QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int /*k*/) {
     a_.load(stage, landed, walk_);
     b_.load(stage + gemm_sm90::box_a(config).bytes(), landed, walk_);

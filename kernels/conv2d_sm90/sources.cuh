@@ -205,6 +205,7 @@ class TensorSources {
         b_(params.b, last_tap<direction>(windows_of(params)), work, place.m,
            gemm_sm90::sharers_of_b<config>(place)) {}
 
+  QUARRY_DEVICE static constexpr int bytes() { return gemm_sm90::stage_bytes(config); }
   QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int /*k*/) {
     a_.load(stage, landed, walk_);
     b_.load(stage + gemm_sm90::box_a(config).bytes(), landed, walk_);
@@ -227,6 +228,7 @@ class TensorSources<config, Direction::wgrad> {
         b_(params.b, windows_of(params), params.gemm.n, work, place.m,
            gemm_sm90::sharers_of_b<config>(place)) {}
 
+  QUARRY_DEVICE static constexpr int bytes() { return gemm_sm90::stage_bytes(config); }
   QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int k) const {
     a_.load(stage, landed, k);
     b_.load(stage + gemm_sm90::box_a(config).bytes(), landed, k);

@@ -103,39 +103,20 @@ struct TensorWorkWords {
   }
 };
 
-/// What copies B, and which part of it a tile needs. @tparam halves of gated pairs that lie in halves of each
-/// problem's columns
-template <gemm_sm90::OperandBox box, bool halves>
-struct PartOfB {
-  using Source = gemm_sm90::BoxSource<box>;
-
-  template <class Work>
-  QUARRY_DEVICE static OperandPart of(const MatrixParams& b, const Work& work, Tile tile) {
-    return part_of_b(b, work, tile);
-  }
-};
-template <gemm_sm90::OperandBox box>
-struct PartOfB<box, true> {
-  using Source = gemm_sm90::GatedBoxSource<box>;
-
-  template <class Work>
-  QUARRY_DEVICE static OperandPart of(const MatrixParams& b, const Work& work, Tile tile) {
-    return gated_part_of_b(b, work, tile);
-  }
-};
-
 /// The sources of a tile, by its problem's maps. These are acquired at the first of the problem's tiles: all
 /// later copies of the thread come after that.
-/// @tparam unit what N counts in @tparam halves as of PartOfB
+/// @tparam unit what N counts in @tparam halves as of gemm_sm90::PartOfB
 template <gemm_sm90::Config config, int unit = 1, bool halves = false>
 struct ListSources
-    : gemm_sm90::TileSources<config, typename PartOfB<gemm_sm90::box_b(config), halves>::Source> {
+    : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm90::box_a(config)>,
+                             typename gemm_sm90::PartOfB<gemm_sm90::box_b(config), halves>::Source> {
+  using SourceA = gemm_sm90::BoxSource<gemm_sm90::box_a(config)>;
   using List = TensorList<config, unit>;
-  using OfB = PartOfB<gemm_sm90::box_b(config), halves>;
+  using OfB = gemm_sm90::PartOfB<gemm_sm90::box_b(config), halves>;
 
   template <class Work>
   QUARRY_DEVICE ListSources(const Params& params, const Work& work, const gemm_sm90::ClusterPlace& place)
-      : gemm_sm90::TileSources<config, typename OfB::Source>{
+      : gemm_sm90::TileSources<config, SourceA, typename OfB::Source>{
             {map_of(params, work.batch, Map::a), part_of_a(params.gemm.a, work, config.tile), place.n,
              gemm_sm90::sharers_of_a<config>(place)},
             {map_of(params, work.batch, Map::b), OfB::of(params.gemm.b, work, config.tile), place.m,

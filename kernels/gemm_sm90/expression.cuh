@@ -248,7 +248,7 @@ QUARRY_DEVICE void kernel(const WithReductions<ScaledTensorGemmParams>& params) 
     finish_reductions<Code>(params, params.tensor.gemm, threads(config));
   } else {
     using Scaled = ScaledCode<Code, WithReductions<ScaledTensorGemmParams>>;
-    run<config, Scaled, typename SourcesOf<config, has_halves<Code>()>::Type>(params.tensor, &params.scales);
+    run<config, Scaled, MatrixSources<config, has_halves<Code>()>>(params.tensor, &params.scales);
   }
 }
 

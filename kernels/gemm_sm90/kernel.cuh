@@ -228,20 +228,10 @@ QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
   }
 }
 
-/// What the copy engine brings: of B, with an epilogue of gated pairs that lie in halves, halves of tiles.
-template <Config config, bool halves>
-struct SourcesOf {
-  using Type = MatrixSources<config>;
-};
-template <Config config>
-struct SourcesOf<config, true> {
-  using Type = GatedSources<config>;
-};
-
 /// The kernel, without and with scales of operands, and with zero points.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
-  run<config, Epilogue, typename SourcesOf<config, has_halves<Epilogue>()>::Type>(params, nullptr);
+  run<config, Epilogue, MatrixSources<config, has_halves<Epilogue>()>>(params, nullptr);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledTensorGemmParams& params) {

@@ -187,11 +187,17 @@ Status check_maps(const Layouts& layouts, const GemmProblem& problem) {
 void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch,
               bool may_fetch) {
   if (config.copy == CopyEngine::tma && problem.k > 0) {
-    add_map(launch, params.a, map_of(lines_of_a(config.layouts, problem), box_a(config)),
-            callers(Operand::a, problem));
+    add_map_of_a(config, problem, params.a, launch, box_a(config).part_lines());
     add_map(launch, params.b, map_of_b(config, problem), callers(Operand::b, problem));
   }
   add_output_maps(config, problem, params, launch, may_fetch);
+}
+
+void add_map_of_a(const Config& config, const GemmProblem& problem, const TensorMap& slot, Launch& launch,
+                  int box_lines) {
+  if (problem.k == 0) return;
+  add_map(launch, slot, map_of(lines_of_a(config.layouts, problem), box_a(config), box_lines),
+          callers(Operand::a, problem));
 }
 
 void add_scattered_output(const Config& config, const GemmProblem& problem, TensorGemmParams& params,

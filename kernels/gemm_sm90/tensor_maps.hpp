@@ -47,6 +47,11 @@ void add_output_maps(const Config& config, const GemmProblem& problem, TensorGem
 void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch,
               bool may_fetch = true);
 
+/// Adds a map of A to a slot of the launch's parameters, where the problem has any K.
+/// @param box_lines lines that the copy engine copies at once: at most box_a(config).part_lines()
+void add_map_of_a(const Config& config, const GemmProblem& problem, const TensorMap& slot, Launch& launch,
+                  int box_lines);
+
 /// Adds maps as add_maps does, of one matrix of the problem's extents each, over the workspace: those
 /// that the device makes for its matrices are like them. Says whether outputs can be stored by boxes, as far
 /// as the problem's alignment decides.

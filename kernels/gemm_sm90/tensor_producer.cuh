@@ -43,6 +43,9 @@ class BoxSource {
         share_(share),
         sharers_(sharers) {}
 
+  /// Bytes of a tile, whichever blocks load them.
+  QUARRY_DEVICE static constexpr int bytes() { return box.bytes(); }
+
   /// Loads this block's part of the tile that begins at `k` of the problem, for all blocks that share it.
   /// Where they take turns, all of it or nothing.
   QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
@@ -91,6 +94,7 @@ class GatedBoxSource {
         sharers_(sharers) {}
 
   /// As BoxSource's.
+  QUARRY_DEVICE static constexpr int bytes() { return box.bytes(); }
   QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
     QUARRY_UNROLL
     for (int panel = 0; panel < box.panels(); ++panel) {
@@ -130,6 +134,7 @@ template <OperandBox box, int bits>
 class WeightSource : BoxSource<box> {
  public:
   using BoxSource<box>::BoxSource;
+  using BoxSource<box>::bytes;
 
   /// As BoxSource's.
   QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
@@ -147,11 +152,14 @@ struct SourceOfA<config, true> {
   using Type = WeightSource<box_a(config), bits_of(config.types.a)>;
 };
 
-/// The sources of a tile. @tparam SourceB BoxSource or GatedBoxSource
-template <Config config, class SourceB>
+/// The sources of a tile. @tparam SourceA, SourceB such as BoxSource
+template <Config config, class SourceA, class SourceB>
 struct TileSources {
-  typename SourceOfA<config>::Type a;
+  SourceA a;
   SourceB b;
+
+  /// Bytes that are loaded for a K tile.
+  QUARRY_DEVICE int bytes() const { return a.bytes() + b.bytes(); }
 
   /// Loads both operands' tiles that begin at `k` of the problem. Tiles of K follow one another. @param
   /// landed the barrier that the copies arrive at
@@ -161,25 +169,39 @@ struct TileSources {
   }
 };
 
-/// The sources of a tile of gated pairs.
-template <Config config>
-struct GatedSources : TileSources<config, GatedBoxSource<box_b(config)>> {
-  template <class Params, class Work>
-  QUARRY_DEVICE GatedSources(const Params& params, const Work& work, const ClusterPlace& place)
-      : TileSources<config, GatedBoxSource<box_b(config)>>{
-            {params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)},
-            {params.b, gated_part_of_b(params.gemm.b, work, config.tile), place.m,
-             sharers_of_b<config>(place)}} {}
+/// What copies B, and which part of it a tile needs. @tparam halves of gated pairs that lie in halves of the
+/// problem's columns
+template <OperandBox box, bool halves>
+struct PartOfB {
+  using Source = BoxSource<box>;
+
+  template <class Work>
+  QUARRY_DEVICE static OperandPart of(const MatrixParams& b, const Work& work, Tile tile) {
+    return part_of_b(b, work, tile);
+  }
+};
+template <OperandBox box>
+struct PartOfB<box, true> {
+  using Source = GatedBoxSource<box>;
+
+  template <class Work>
+  QUARRY_DEVICE static OperandPart of(const MatrixParams& b, const Work& work, Tile tile) {
+    return gated_part_of_b(b, work, tile);
+  }
 };
 
-/// The sources of a tile: both operands are matrices.
-template <Config config>
-struct MatrixSources : TileSources<config, BoxSource<box_b(config)>> {
+/// The sources of a tile: both operands are matrices. @tparam halves as of PartOfB
+template <Config config, bool halves = false>
+struct MatrixSources
+    : TileSources<config, typename SourceOfA<config>::Type, typename PartOfB<box_b(config), halves>::Source> {
+  using SourceA = typename SourceOfA<config>::Type;
+  using OfB = PartOfB<box_b(config), halves>;
+
   template <class Params, class Work>
   QUARRY_DEVICE MatrixSources(const Params& params, const Work& work, const ClusterPlace& place)
-      : TileSources<config, BoxSource<box_b(config)>>{
+      : TileSources<config, SourceA, typename OfB::Source>{
             {params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)},
-            {params.b, part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)}} {}
+            {params.b, OfB::of(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)}} {}
 };
 
 /// The list that is walked by those which copy: WorkListOf the parameters, but where the sources have one of
@@ -220,7 +242,7 @@ QUARRY_DEVICE void fill(Pipeline<config>& pipeline, const Work& work, Sources& s
   for (int tile = 0; tile < work.k_tiles; ++tile, k += config.tile.k) {
     pipeline.acquire();
     const arch::SharedAddress landed = Beside::landing(pipeline, work, tile);
-    arch::mbarrier_arrive_expect(landed, stage_bytes(config));
+    arch::mbarrier_arrive_expect(landed, sources.bytes());
     sources.load(pipeline.stage(), landed, k);
     pipeline.advance();
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -22,21 +23,38 @@ inline Account between(const Account& even, const Account& fewer, const Account&
   return result;
 }
 
-/// How a kernel goes through the rows of a group: by tiles of so many rows, of which the last one takes half
-/// of the time if it has `half_rows` at most; 0: it takes all of it always.
-struct RowSteps {
+/// How a kernel goes through the tiles of groups.
+struct TileSteps {
   int tile_m;
+  /// A group's last tile takes half of the time if it has so many rows at most; 0: it takes all of it always.
   int half_rows = 0;
+  /// Tiles along N, and how many tiles are under way at one time; 0: it is not known.
+  int tiles_n = 0;
+  int at_once = 0;
 };
 
-/// Tiles that cover the rows of a group on average, whose last one is half full, unless the group is expected
-/// to fill its room. A tile of half the time counts as half a tile. At least 1.
-inline double expected_tiles(double rows, const RowSteps& steps, const GroupParams& groups) {
-  const double tile_m = steps.tile_m;
-  const double full = static_cast<double>((std::int64_t{groups.room} + steps.tile_m - 1) /
-                                          steps.tile_m);  // no group has more
-  const double behind_end = 0.5 - 0.5 * steps.half_rows / tile_m;
-  return std::max(std::min(rows / tile_m + behind_end, full), 1.0);
+/// Tiles of a group: how many, and how much of the time of one its last tile saves, as it may take half.
+struct GroupTiles {
+  double count;
+  double saved;
+};
+
+/// Tiles of a group that fills its room.
+inline GroupTiles full_tiles(int room, const TileSteps& steps) {
+  const int rest = room % steps.tile_m;
+  const bool takes_half = 0 < rest && rest <= steps.half_rows;
+  return {std::max(static_cast<double>((std::int64_t{room} + steps.tile_m - 1) / steps.tile_m), 1.0),
+          takes_half ? 0.5 : 0};
+}
+
+/// Tiles that cover so many rows of a group on average. Groups are taken for what lies between random cuts,
+/// whose sizes are spread exponentially, unless they fill their room or would need more. At least one.
+inline GroupTiles expected_tiles(double rows, const TileSteps& steps, const GroupParams& groups) {
+  const auto below = [&](int count) { return 1 - std::exp(-count / std::max(rows, 1.0)); };
+  const GroupTiles full = full_tiles(groups.room, steps);
+  const double mean = 1 / below(steps.tile_m);
+  if (rows >= groups.room || mean >= full.count) return full;
+  return {mean, 0.5 * below(steps.half_rows) / below(steps.tile_m)};
 }
 
 /// The time of a batch whose entries have so many tiles along M, which need not be a whole number.
@@ -52,20 +70,49 @@ Account time_of_tiles(GemmProblem batch, double tiles, int tile_m, const Account
   return between(even, with_tiles(whole), with_tiles(whole + 1), tiles - whole);
 }
 
+/// The rounds of all tiles, of which the last one is seldom full and some tiles take half, beside what lies
+/// between the rounds of whole numbers of tiles a group, `counted` ones on average.
+inline double rounds_ratio(const TileSteps& steps, int groups, const GroupTiles& tiles, double counted) {
+  const double wide = static_cast<double>(groups) * steps.tiles_n / steps.at_once;
+  const double whole = std::floor(counted);
+  const double fewer = std::ceil(whole * wide);
+  const double assumed = fewer + (counted - whole) * (std::ceil((whole + 1) * wide) - fewer);
+  return std::ceil(tiles.count * wide) * (1 - tiles.saved / tiles.count) / assumed;
+}
+
+/// The time of groups that have so many tiles each. Where device memory takes longer than the math units,
+/// part of what these take is hidden.
+template <class AccountOf>
+Account time_of_groups(const TileSteps& steps, const GemmProblem& batch, const GroupTiles& tiles,
+                       const AccountOf& account_of) {
+  constexpr double seen_beside_memory = 0.6;
+  const double counted = std::max(tiles.count - tiles.saved, 1.0);
+  Account result = time_of_tiles(batch, counted, steps.tile_m, account_of);
+  if (steps.at_once == 0) return result;
+  double& math = result[TimePart::math];
+  const double more = math * (rounds_ratio(steps, batch.batch, tiles, counted) - 1);
+  math += more;
+  result.seconds += (result.limit() == TimePart::memory ? seen_beside_memory : 1) * more;
+  return result;
+}
+
 /// The time of groups of rows of which one is larger: of as many tiles, shared by the groups that have rows.
 /// Blocks walk over the tiles of all groups, so that it counts how many there are, and how many groups' B is
 /// read.
 template <class AccountOf>
-Account uneven_time(const RowSteps& steps, const GroupedGemmProblem& problem, const AccountOf& account_of) {
+Account uneven_time(const TileSteps& steps, const GroupedGemmProblem& problem, const AccountOf& account_of) {
   const SmallerGroups smaller = smaller_groups(problem);
-  const double largest = expected_tiles(static_cast<double>(problem.expected_largest), steps, problem.groups);
-  const double others =
-      static_cast<double>(smaller.count) * expected_tiles(smaller.rows, steps, problem.groups);
+  const GroupTiles largest =
+      expected_tiles(static_cast<double>(problem.expected_largest), steps, problem.groups);
+  const GroupTiles other = expected_tiles(smaller.rows, steps, problem.groups);
+  const auto others = static_cast<double>(smaller.count);
+  const GroupTiles tiles = {(largest.count + others * other.count) / (others + 1),
+                            (largest.saved + others * other.saved) / (others + 1)};
   GemmProblem batch = even_batch(problem);
   const std::int64_t active = smaller.count + 1;
   batch.batch = static_cast<int>(active);
   batch.m = static_cast<int>(std::max<std::int64_t>((problem.expected_total + active - 1) / active, 1));
-  return time_of_tiles(batch, (largest + others) / static_cast<double>(active), steps.tile_m, account_of);
+  return time_of_groups(steps, batch, tiles, account_of);
 }
 
 /// The longer of the time of groups of K that are alike, and of the largest one alone: its tiles are in one
@@ -81,7 +128,8 @@ Account longer_time(const Account& even, const GroupedGemmProblem& problem, cons
 
 /// Predicted seconds, and what they are made of. @param account_of of a batch, GemmProblem -> Account
 template <class AccountOf>
-Account expected_time(const RowSteps& steps, const GroupedGemmProblem& problem, const AccountOf& account_of) {
+Account expected_time(const TileSteps& steps, const GroupedGemmProblem& problem,
+                      const AccountOf& account_of) {
   GemmProblem batch = even_batch(problem);
   batch.m = std::max(batch.m, 1);
   if (problem.groups.form == GroupForm::ragged_k) {
@@ -89,7 +137,8 @@ Account expected_time(const RowSteps& steps, const GroupedGemmProblem& problem, 
     return is_uneven(problem) ? longer_time(even, problem, account_of) : even;
   }
   if (is_uneven(problem)) return uneven_time(steps, problem, account_of);
-  return time_of_tiles(batch, expected_tiles(batch.m, steps, problem.groups), steps.tile_m, account_of);
+  const GroupTiles tiles = expected_tiles(batch.m, steps, problem.groups);
+  return time_of_groups(steps, batch, tiles, account_of);
 }
 
 }  // namespace quarry

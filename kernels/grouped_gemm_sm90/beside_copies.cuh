@@ -162,6 +162,7 @@ struct BesideCopies<config, GroupedTensorGemmParams> {
     QUARRY_UNROLL
     for (int stage = 0; stage < config.stages; ++stage)
       arch::mbarrier_init(memory + (grouped_gemm_sm90::cut_barriers_offset(config) + 8 * stage), 1);
+    arch::read_unwritten(memory, config.stages * stage_bytes(config));  // see sources.cuh
   }
 
   QUARRY_DEVICE static arch::SharedAddress landing(const Pipeline<config>& pipeline,

@@ -41,6 +41,15 @@ constexpr int shared_memory_bytes(const Config& c) {
   return cut_barriers_offset(tile_config(c)) + 8 * c.stages;
 }
 
+/// Lines of a block's part of a tile of A that are copied where the group has so many rows in the tile: all,
+/// half of them, a quarter or none. @param share the block's among sharers
+template <gemm_sm90::OperandBox box>
+constexpr int copied_lines(int rows, int share) {
+  constexpr int all = box.part_lines();
+  const int own = rows - share * all;
+  return own <= 0 ? 0 : own <= all / 4 ? all / 4 : own <= all / 2 ? all / 2 : all;
+}
+
 /// Each config runs its own device code.
 constexpr Config entry(const Config& c) { return c; }
 

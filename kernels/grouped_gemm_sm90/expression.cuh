@@ -58,7 +58,7 @@ QUARRY_DEVICE void kernel(const WithReductions<Params>& params) {
     finish_groups<Code, pieces_of_tiles(config)>(params, params.gemm, threads(config));
   } else if constexpr (Code::is_gated) {
     constexpr gemm_sm90::Config tile = tile_config(config);
-    gemm_sm90::run<tile, Grouped, gemm_sm90::GatedSources<tile>>(params, nullptr);
+    gemm_sm90::run<tile, Grouped, GroupSources<tile, true>>(params, nullptr);
   } else {
     kernel<config, Grouped>(static_cast<const Params&>(params));
   }

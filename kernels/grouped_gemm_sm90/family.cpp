@@ -46,9 +46,11 @@ std::int64_t most_tiles(const GemmTraits& kernel, const GroupedGemmProblem& prob
 
 /// The warpgroups of a cooperative block have half of a tile's rows each; one that has none of a group's does
 /// not multiply.
-RowSteps row_steps(const GemmTraits& kernel) {
-  const int blocks_m = kernel.cluster / kernel.cluster_n;
-  return {kernel.tile.m, kernel.schedule == Schedule::cooperative ? kernel.tile.m / blocks_m / 2 : 0};
+TileSteps tile_steps(const GemmProfile& kernel, const GroupedGemmProblem& problem) {
+  const GemmTraits& traits = kernel.traits;
+  const int blocks_m = traits.cluster / traits.cluster_n;
+  return {traits.tile.m, traits.schedule == Schedule::cooperative ? traits.tile.m / blocks_m / 2 : 0,
+          tiles_along(problem.gemm.n, traits.tile.n), kernel.clusters};
 }
 
 class GroupedGemmSm90 final : public GroupedGemmFamily {
@@ -76,7 +78,7 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
   }
 
   Account account(const GemmProfile& kernel, const GroupedGemmProblem& problem) const override {
-    return expected_time(row_steps(kernel.traits), problem,
+    return expected_time(tile_steps(kernel, problem), problem,
                          [&](const GemmProblem& batch) { return gemm_sm90::account(kernel, batch, 0); });
   }
 
@@ -106,7 +108,12 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
     step.cluster = static_cast<unsigned>(kernel.cluster);
     const std::int64_t at_once = gemm_sm90::clusters_at_once(step.cluster, controls.multiprocessors);
     step.grid = static_cast<unsigned>(std::min(at_once, most_tiles(kernel, problem))) * step.cluster;
-    gemm_sm90::add_maps(tile_config(c), maps, params, launch, false);
+    const gemm_sm90::Config tile = tile_config(c);
+    gemm_sm90::add_maps(tile, maps, params, launch, false);
+    if (const gemm_sm90::OperandBox a = box_a(tile); a.k_contiguous) {
+      gemm_sm90::add_map_of_a(tile, maps, params.half_a, launch, a.part_lines() / 2);
+      gemm_sm90::add_map_of_a(tile, maps, params.quarter_a, launch, a.part_lines() / 4);
+    }
     if (has_scales) add_scales(launch, params_of<ScaledGroupedTensorGemmParams>(launch, step).scales, gemm);
   }
 

@@ -8,18 +8,21 @@
 
 #include "gemm_sm90/kernel.cuh"
 #include "grouped_gemm_sm90/beside_copies.cuh"
+#include "grouped_gemm_sm90/sources.cuh"
 
 namespace quarry::grouped_gemm_sm90 {
 
 /// The kernel, without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GroupedTensorGemmParams& params) {
-  gemm_sm90::run<tile_config(config), Epilogue>(params, nullptr);
+  constexpr gemm_sm90::Config tile = tile_config(config);
+  gemm_sm90::run<tile, Epilogue, GroupSources<tile>>(params, nullptr);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledGroupedTensorGemmParams& params) {
+  constexpr gemm_sm90::Config tile = tile_config(config);
   const GroupedTensorGemmParams& tensor = params;
-  gemm_sm90::run<tile_config(config), Epilogue>(tensor, &params.scales);
+  gemm_sm90::run<tile, Epilogue, GroupSources<tile>>(tensor, &params.scales);
 }
 
 }  // namespace quarry::grouped_gemm_sm90

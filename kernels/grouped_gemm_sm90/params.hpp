@@ -9,6 +9,9 @@ namespace quarry {
 
 /// Parameters of those whose operands move by the bulk tensor copy engine.
 struct GroupedTensorGemmParams : TensorGemmParams {
+  /// A as `a` shows it, by boxes of half the lines, and of a quarter.
+  TensorMap half_a;
+  TensorMap quarter_a;
   GroupParams groups;
   Bands bands;
 };

@@ -54,6 +54,14 @@ void unwritten(const Operands& o) {
   if (arch::thread_index() == 0) arch::global_load<int>(o.out + 1);
 }
 
+/// Says that eight bytes may be read before they are written. The same of others is a fault still.
+void allowed(const Operands& o) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  arch::read_unwritten(memory, 8);
+  const bool reads_more = o.argument != 0;
+  arch::global_store(o.out, arch::shared_load<int>(memory + (reads_more ? 8 : 4)));
+}
+
 const Setup off = {.checks = {.races = false, .unwritten = false}};
 
 std::vector<int> first_64(const test::Trial& trial) { return {trial.out.begin(), trial.out.begin() + 64}; }
@@ -150,6 +158,14 @@ TEST_CASE("A copy that is read early is caught whenever it lands", "[copies]") {
   for (const CopyTiming timing : {CopyTiming::late, CopyTiming::early, CopyTiming::mixed}) {
     CHECK_THAT(run_once(read_early, {}, 1, timing).outcome.fault, Catch::Contains("race:"));
   }
+}
+
+TEST_CASE("What may be read before it is written is poison, and may be written", "[checks]") {
+  const test::Trial ran = run_once(allowed, {.threads = 1});
+  CHECK(ran.outcome.fault == "");
+  CHECK(ran.out[0] == -1);
+  CHECK_THAT(run_once(allowed, {.threads = 1, .argument = 1}).outcome.fault,
+             Catch::Contains("reads byte 8 of shared memory, which was never written"));
 }
 
 TEST_CASE("Checks can be switched off one by one", "[checks]") {

@@ -243,7 +243,7 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "rows and columns of a cluster are exchanged",
                 [(SHAPE, "{rank, rank % config.cluster.m, rank / config.cluster.m};", "{rank, rank / config.cluster.n, rank % config.cluster.n};")]),
     HandWritten("wrong tile", "a shared tile is loaded from the part of the other operand",
-                [(TENSOR_PRODUCER, "{params.b, part_of_b(params.gemm.b, work, config.tile), place.m,", "{params.b, part_of_b(params.gemm.b, work, config.tile), place.n,")]),
+                [(TENSOR_PRODUCER, "{params.b, OfB::of(params.gemm.b, work, config.tile), place.m,", "{params.b, OfB::of(params.gemm.b, work, config.tile), place.n,")]),
     HandWritten("wrong tile", "every sharer loads the first part", [(TENSOR_PRODUCER, "const int line = part * box.part_lines();", "const int line = 0 * part;")]),
     HandWritten("wrong tile", "parts of a shared tile lie on each other",
                 [(TENSOR_PRODUCER, "panel * box.panel_bytes() + part * box.part_bytes()", "panel * box.panel_bytes()")]),

@@ -40,6 +40,11 @@ inline emulator::BoxPlace box_place(const PixelPlace& p) {
 
 QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>(map); }
 
+QUARRY_DEVICE void read_unwritten(SharedAddress first, int bytes,
+                                  const emulator::Site& site = emulator::Site::current()) {
+  emulator::shared_read_unwritten(first.value, static_cast<unsigned>(bytes), site);
+}
+
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                SharedAddress barrier,
                                const emulator::Site& site = emulator::Site::current()) {

@@ -15,6 +15,13 @@ QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+/// Says that shared memory may be read before anything was written there, whatever it holds: what boxes leave
+/// out of a tile. Of the whole block, before its first copy.
+QUARRY_DEVICE void read_unwritten(SharedAddress first, int bytes) {
+  static_cast<void>(first);
+  static_cast<void>(bytes);
+}
+
 /// Starts a load of one box, by one thread. Its bytes, those outside the tensor included, count at `barrier`.
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                SharedAddress barrier) {

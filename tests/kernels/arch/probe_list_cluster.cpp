@@ -101,16 +101,16 @@ template <TensorSwizzle swizzle, unsigned line>
 void add_copies(std::vector<Probe>& all) {
   constexpr std::array<unsigned, 3> box = {line, 4, 1};
   constexpr unsigned box_words = line * 4;
-  all.push_back(
-      {.kernel = "tensor_load",
-       .inputs = name_of(swizzle),
-       .covers = {"tensor_load", "tensor_load_once", "prefetch_tensor_map", "mbarrier_arrive_expect"},
-       .make_inputs = loads,
-       .out_words = boxes * box_words,
-       .shared_memory = boxes_at + 4 * boxes * box_words,
-       .items = boxes,
-       .sm90 = true,
-       .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
+  all.push_back({.kernel = "tensor_load",
+                 .inputs = name_of(swizzle),
+                 .covers = {"tensor_load", "tensor_load_once", "prefetch_tensor_map", "read_unwritten",
+                            "mbarrier_arrive_expect"},
+                 .make_inputs = loads,
+                 .out_words = boxes * box_words,
+                 .shared_memory = boxes_at + 4 * boxes * box_words,
+                 .items = boxes,
+                 .sm90 = true,
+                 .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
   all.push_back({.kernel = "tensor_load",
                  .inputs = std::string(name_of(swizzle)) + "_to_tf32",
                  .covers = {"tensor_load", "tensor_load_once"},

@@ -1,4 +1,5 @@
-/// How many tiles a group is expected to have, beside what tiles of all numbers of rows take.
+/// How many tiles groups are expected to have, beside what groups of all sizes take, and how long all tiles
+/// take, beside rounds that are counted.
 #include "grouped_gemm/expected_time.hpp"
 
 #include <cmath>
@@ -9,37 +10,89 @@ using namespace quarry;
 
 namespace {
 
-/// Tiles that rows take: a last one of half of the time counts as half.
-double tiles_of(int rows, const RowSteps& steps) {
-  const int rest = rows % steps.tile_m;
-  return rows / steps.tile_m + (rest == 0 ? 0 : rest <= steps.half_rows ? 0.5 : 1);
-}
-
 GroupParams with_room(int room) {
   GroupParams groups = {};
   groups.room = room;
   return groups;
 }
 
+/// Means over groups whose sizes are spread exponentially: tiles, and how many of the last ones take half.
+struct Means {
+  double tiles = 0;
+  double halves = 0;
+};
+Means means_over_sizes(double mean_rows, const TileSteps& steps) {
+  constexpr int parts = 4;  // of a row
+  Means means;
+  for (int part = 0; part < 60 * parts * mean_rows; ++part) {
+    const double rows = (part + 0.5) / parts;
+    const double share = std::exp(-rows / mean_rows) / (parts * mean_rows);
+    const double full = std::floor(rows / steps.tile_m);
+    means.tiles += share * (full + 1);
+    means.halves += share * (rows - full * steps.tile_m <= steps.half_rows ? 1 : 0);
+  }
+  return means;
+}
+
+/// A kernel that takes a second a round of 132 tiles, whatever they are: all of it math, or half of it and
+/// device memory the same.
+Account in_rounds(const GemmProblem& batch, int tile_m, int tiles_n, double memory) {
+  const int tiles = batch.batch * ((batch.m + tile_m - 1) / tile_m) * tiles_n;
+  Account account = {};
+  account[TimePart::math] = (tiles + 131) / 132;
+  account[TimePart::memory] = memory;
+  account.seconds = account[TimePart::math] + memory;
+  return account;
+}
+
+/// Seconds of 8 groups of 1,024 rows by tiles of 128 rows and 16 columns of them.
+double seconds_of_groups(const TileSteps& steps, double memory) {
+  GroupedGemmProblem problem = {};
+  problem.gemm.m = 8192;
+  problem.groups = with_room(8192);
+  problem.groups.groups = 8;
+  problem.expected_total = 8192;
+  return expected_time(steps, problem,
+                       [&](const GemmProblem& batch) { return in_rounds(batch, steps.tile_m, 16, memory); })
+      .seconds;
+}
+
 }  // namespace
 
-TEST_CASE("Expected tiles are the mean of what groups take whose sizes are spread evenly", "[grouped_gemm]") {
-  const GroupParams groups = with_room(1 << 20);
-  for (const RowSteps steps : {RowSteps{64}, RowSteps{128, 64}, RowSteps{256, 128}, RowSteps{256, 64}}) {
-    double expected = 0;
-    double taken = 0;
-    for (int rows = 10 * steps.tile_m; rows < 11 * steps.tile_m; ++rows) {
-      expected += expected_tiles(rows, steps, groups);
-      taken += tiles_of(rows, steps);
+TEST_CASE("Expected tiles are the mean of what groups take between random cuts", "[grouped_gemm]") {
+  for (const TileSteps steps : {TileSteps{64}, TileSteps{128, 64}, TileSteps{256, 128}, TileSteps{256, 64}}) {
+    for (const double rows : {8.0, 64.0, 100.0, 1024.0}) {
+      const Means means = means_over_sizes(rows, steps);
+      INFO(steps.tile_m << " " << steps.half_rows << ", " << rows << " rows");
+      const GroupTiles expected = expected_tiles(rows, steps, with_room(1 << 20));
+      CHECK(std::abs(expected.count - means.tiles) < 0.01);
+      CHECK(std::abs(expected.saved - 0.5 * means.halves) < 0.01);
     }
-    INFO(steps.tile_m << " " << steps.half_rows);
-    CHECK(std::abs(expected - taken) < 0.01 * taken);
   }
 }
 
 TEST_CASE("Expected tiles are at least one, and no more than the room has", "[grouped_gemm]") {
-  CHECK(expected_tiles(3, {128, 64}, with_room(4096)) == 1);
-  CHECK(expected_tiles(0, {64}, with_room(4096)) == 1);
-  CHECK(expected_tiles(512, {128, 64}, with_room(512)) == 4);
-  CHECK(expected_tiles(500, {128}, with_room(512)) == 4);
+  const auto tiles = [](double rows, const TileSteps& steps, int room) {
+    return expected_tiles(rows, steps, with_room(room));
+  };
+  CHECK(tiles(3, {128}, 4096).count == Approx(1));
+  CHECK(tiles(0, {64}, 4096).count == 1);
+  CHECK(tiles(0, {128, 64}, 4096).saved == Approx(0.5));
+  CHECK(tiles(100, {128}, 4096).saved == 0);
+  // Full ones: of 512 rows the last tile is whole, of 540 it has 28 rows, of 600 it has 88.
+  CHECK((tiles(512, {128, 64}, 512).count == 4 && tiles(512, {128, 64}, 512).saved == 0));
+  CHECK((tiles(500, {128}, 512).count == 4 && tiles(540, {128, 64}, 540).saved == 0.5));
+  CHECK((tiles(600, {128, 64}, 600).count == 5 && tiles(600, {128, 64}, 600).saved == 0));
+  CHECK(tiles(0, {128}, 0).count == 1);
+}
+
+TEST_CASE("Groups take as many rounds as all of their tiles do together", "[grouped_gemm]") {
+  // 8.51 tiles a group, 16 columns: 8.25 times as many as run at one time. Between 8 rounds (8 tiles each)
+  // and 9 (9 tiles each) lie 8.51.
+  CHECK(seconds_of_groups({128}, 0) == Approx(8.51).margin(0.01));
+  CHECK(seconds_of_groups({128, 0, 16, 132}, 0) == Approx(9));
+  // Of them 0.258 a group are saved, where the last tile has 64 rows at most.
+  CHECK(seconds_of_groups({128, 64, 16, 132}, 0) == Approx(9 * (1 - 0.258 / 8.51)).margin(0.01));
+  // What memory hides is not seen.
+  CHECK(seconds_of_groups({128, 0, 16, 132}, 20) == Approx(20 + 8.51 + 0.6 * 0.49).margin(0.01));
 }

@@ -1,7 +1,10 @@
 // The host side of grouped_gemm_sm90: what it refuses, its launches, its tensor maps.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "grouped_gemm/family.hpp"
+#include "grouped_gemm_sm90/config.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 #include "support/prepared_launch.hpp"
@@ -66,6 +69,46 @@ TEST_CASE("maps cover all rows of contiguous groups, and a matrix of B for each"
   CHECK(launch.steps[0].cluster == 2);
   CHECK(launch.steps[0].grid % 2 == 0);
   CHECK(launch.workspace_bytes == 0);
+}
+
+TEST_CASE("A is mapped by boxes of all lines of a part, of half and of a quarter", "[grouped_gemm]") {
+  const auto boxes_of_a = [](const std::string& layouts, const std::string& rest) {
+    GroupedGemmArguments args = contiguous();
+    if (layouts[0] == 'c') {  // ragged K
+      args.a = TensorView::column_major(nullptr, DType::bf16, {512, 600});
+      args.b = TensorView::column_major(nullptr, DType::bf16, {600, 256});
+      args.out = TensorView::row_major(nullptr, DType::bf16, {3, 512, 256});
+    }
+    const auto prepared = launch_of(kernel_of(layouts, rest), args);
+    std::vector<unsigned> lines;
+    for (const Relocation& each : prepared->launch.relocations) {
+      if (each.kind == Relocation::Kind::map && each.source == Operand::a)
+        lines.push_back(prepared->launch.maps[each.map].box[1]);
+    }
+    return lines;
+  };
+  CHECK(boxes_of_a("rcr", "128x128x64_c2x1_s6_ping_pong_a8x8") == std::vector<unsigned>{128, 64, 32});
+  CHECK(boxes_of_a("rcr", "64x128x128_c1x1_s4_ping_pong_a8x8") == std::vector<unsigned>{64, 32, 16});
+  CHECK(boxes_of_a("rcr", "128x256x64_c1x2_s4_cooperative_a8x8") == std::vector<unsigned>{64, 32, 16});
+  // Lines along M: each box has all of the tile's 64 positions of K.
+  CHECK(boxes_of_a("ccr", "128x128x64_c1x1_s6_ping_pong_a8x8") == std::vector<unsigned>{64});
+}
+
+TEST_CASE("a block copies the smallest of these boxes that has all rows of the group", "[grouped_gemm]") {
+  constexpr gemm_sm90::OperandBox alone = {true, 128, 64, 2, 1};
+  constexpr gemm_sm90::OperandBox shared = {true, 128, 64, 2, 2};
+  for (int rows = -200; rows <= 300; ++rows) {
+    INFO(rows << " rows");
+    const int lines = grouped_gemm_sm90::copied_lines<alone>(rows, 0);
+    CHECK(lines >= std::clamp(rows, 0, 128));
+    CHECK((lines == 0 || lines == 32 || lines == 64 || lines == 128));
+    CHECK((lines <= 32 || lines / 2 < rows));
+    CHECK((lines > 0) == (rows > 0));
+    // Blocks that share a tile copy 64 lines each.
+    CHECK(grouped_gemm_sm90::copied_lines<shared>(rows, 0) >= std::clamp(rows, 0, 64));
+    CHECK(grouped_gemm_sm90::copied_lines<shared>(rows, 1) >= std::clamp(rows - 64, 0, 64));
+    CHECK((grouped_gemm_sm90::copied_lines<shared>(rows, 1) > 0) == (rows > 64));
+  }
 }
 
 TEST_CASE("a matrix that the epilogue adds is not fetched in boxes, which hold other groups' rows",

@@ -47,7 +47,10 @@ QUARRY_DEVICE void load_boxes(const ProbeParams& params, arch::SharedAddress bas
 template <Block block>
 QUARRY_DEVICE void tensor_load(const ProbeParams& params) {
   const arch::SharedAddress base = arch::shared_memory();
-  if (arch::thread_index() == 0) arch::prefetch_tensor_map(params.map);
+  if (arch::thread_index() == 0) {
+    arch::prefetch_tensor_map(params.map);
+    arch::read_unwritten(base + boxes_at, 4);
+  }
   load_boxes<block>(params, base, [&](arch::SharedAddress to, int i) {
     const BoxPlace place = place_of(params, params.tensor_words, i);
     if (i % 2 == 0) {
