@@ -39,8 +39,12 @@ sample() {
   "$quarry" list --format names --where "family == gemm_sm80 and warps.k > 1 and a.alignment == 8" | awk 'NR % 40 == 1' | head -n 3
   "$quarry" list --format names --where "family == gemm_simt" | awk 'NR % 40 == 1' | head -n 4
   local kind
-  for kind in "schedule == cooperative" "schedule == ping_pong" "schedule == one_tile" "copy_engine == cp_async" "cluster.m == 2"; do
+  for kind in "schedule == cooperative" "schedule == ping_pong" "schedule == one_tile" "copy_engine == cp_async" "cluster.m == 2" "reorders" \
+    "scales == vector_scales" "scales == block_scales" "scales == group_scales" "scales == zero_points"; do
     "$quarry" list --format names --where "family == gemm_sm90 and $kind" | awk 'NR % 61 == 1' | head -n 3
+  done
+  for kind in gemm_narrow_sm80 grouped_gemm_sm90 grouped_gemm_sm80 gemm_list_sm90 gemm_list_sm80 conv2d_sm90 conv2d_sm80; do
+    "$quarry" list --format names --where "family == $kind" | awk 'NR % 37 == 1' | head -n 3
   done
 }
 

@@ -81,8 +81,9 @@ struct GroupedGemmArguments {
   /// many as there is room for.
   std::optional<std::int64_t> expected_total = std::nullopt;
   /// A hint for the ranking: how many of them the largest group has, at most `expected_total`; without that,
-  /// no group is expected to have more. The other groups are taken to share the rest evenly. Unset, or fewer
-  /// than an even share: all groups are alike.
+  /// no group is expected to have more. The other groups are taken to share the rest. No more than an even
+  /// share: all groups have as many. Unset: sizes differ as the distances of random cuts do, unless the
+  /// groups fill their room.
   std::optional<std::int64_t> expected_largest = std::nullopt;
   /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
   /// GemmArguments: values of an element, gated pairs (B has twice the columns of `out`) and reductions. Rows

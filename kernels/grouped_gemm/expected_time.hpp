@@ -39,22 +39,22 @@ struct GroupTiles {
   double saved;
 };
 
-/// Tiles of a group that fills its room.
-inline GroupTiles full_tiles(int room, const TileSteps& steps) {
-  const int rest = room % steps.tile_m;
+/// Tiles of a group of so many rows. At least one.
+inline GroupTiles exact_tiles(std::int64_t rows, const TileSteps& steps) {
+  const std::int64_t rest = rows % steps.tile_m;
   const bool takes_half = 0 < rest && rest <= steps.half_rows;
-  return {std::max(static_cast<double>((std::int64_t{room} + steps.tile_m - 1) / steps.tile_m), 1.0),
-          takes_half ? 0.5 : 0};
+  return {std::max(static_cast<double>((rows + steps.tile_m - 1) / steps.tile_m), 1.0), takes_half ? 0.5 : 0};
 }
 
-/// Tiles that cover so many rows of a group on average. Groups are taken for what lies between random cuts,
-/// whose sizes are spread exponentially, unless they fill their room or would need more. At least one.
-inline GroupTiles expected_tiles(double rows, const TileSteps& steps, const GroupParams& groups) {
-  const auto below = [&](int count) { return 1 - std::exp(-count / std::max(rows, 1.0)); };
-  const GroupTiles full = full_tiles(groups.room, steps);
-  const double mean = 1 / below(steps.tile_m);
-  if (rows >= groups.room || mean >= full.count) return full;
-  return {mean, 0.5 * below(steps.half_rows) / below(steps.tile_m)};
+/// Tiles of a group on average, of groups that have so many rows on average and differ as the distances of
+/// random cuts do, which are spread exponentially. As many as their room has where they fill it, or would
+/// need more. At least one.
+inline GroupTiles expected_tiles(double mean_rows, const TileSteps& steps, int room) {
+  const auto share_up_to = [&](int rows) { return 1 - std::exp(-rows / std::max(mean_rows, 1.0)); };
+  const GroupTiles full = exact_tiles(room, steps);
+  const double count = 1 / share_up_to(steps.tile_m);
+  if (mean_rows >= room || count >= full.count) return full;
+  return {count, 0.5 * share_up_to(steps.half_rows) / share_up_to(steps.tile_m)};
 }
 
 /// The time of a batch whose entries have so many tiles along M, which need not be a whole number.
@@ -102,9 +102,8 @@ Account time_of_groups(const TileSteps& steps, const GemmProblem& batch, const G
 template <class AccountOf>
 Account uneven_time(const TileSteps& steps, const GroupedGemmProblem& problem, const AccountOf& account_of) {
   const SmallerGroups smaller = smaller_groups(problem);
-  const GroupTiles largest =
-      expected_tiles(static_cast<double>(problem.expected_largest), steps, problem.groups);
-  const GroupTiles other = expected_tiles(smaller.rows, steps, problem.groups);
+  const GroupTiles largest = exact_tiles(problem.expected_largest, steps);
+  const GroupTiles other = expected_tiles(smaller.rows, steps, problem.groups.room);
   const auto others = static_cast<double>(smaller.count);
   const GroupTiles tiles = {(largest.count + others * other.count) / (others + 1),
                             (largest.saved + others * other.saved) / (others + 1)};
@@ -137,7 +136,8 @@ Account expected_time(const TileSteps& steps, const GroupedGemmProblem& problem,
     return is_uneven(problem) ? longer_time(even, problem, account_of) : even;
   }
   if (is_uneven(problem)) return uneven_time(steps, problem, account_of);
-  const GroupTiles tiles = expected_tiles(batch.m, steps, problem.groups);
+  const GroupTiles tiles =
+      are_alike(problem) ? exact_tiles(batch.m, steps) : expected_tiles(batch.m, steps, problem.groups.room);
   return time_of_groups(steps, batch, tiles, account_of);
 }
 

@@ -31,6 +31,10 @@ bool is_uneven(const GroupedGemmProblem& problem) {
   return problem.groups.groups > 1 && problem.expected_largest > even_rows(problem);
 }
 
+bool are_alike(const GroupedGemmProblem& problem) {
+  return problem.groups.groups == 1 || (problem.expected_largest > 0 && !is_uneven(problem));
+}
+
 SmallerGroups smaller_groups(const GroupedGemmProblem& problem) {
   const std::int64_t rest = std::max<std::int64_t>(problem.expected_total - problem.expected_largest, 0);
   const std::int64_t count = std::min<std::int64_t>(problem.groups.groups - 1, rest);

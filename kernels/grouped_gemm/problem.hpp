@@ -17,7 +17,8 @@ struct GroupedGemmProblem {
   GroupParams groups = {};
   /// Rows, or positions of K, that all groups are expected to have together.
   std::int64_t expected_total = 0;
-  /// Of these, as many as the largest group is expected to have; fewer than an even share: all are alike.
+  /// Of these, as many as the largest group is expected to have; 0: nobody said. No more than an even share:
+  /// all groups are alike.
   std::int64_t expected_largest = 0;
 };
 
@@ -37,5 +38,9 @@ SmallerGroups smaller_groups(const GroupedGemmProblem& problem);
 
 /// Whether the largest group is expected to have more than an even share.
 bool is_uneven(const GroupedGemmProblem& problem);
+
+/// Whether all groups are known to have an even share: there is one, or the largest is expected to have no
+/// more.
+bool are_alike(const GroupedGemmProblem& problem);
 
 }  // namespace quarry

@@ -162,7 +162,11 @@ struct BesideCopies<config, GroupedTensorGemmParams> {
     QUARRY_UNROLL
     for (int stage = 0; stage < config.stages; ++stage)
       arch::mbarrier_init(memory + (grouped_gemm_sm90::cut_barriers_offset(config) + 8 * stage), 1);
-    arch::read_unwritten(memory, config.stages * stage_bytes(config));  // see sources.cuh
+    if constexpr (box_a(config).k_contiguous) {  // sources.cuh leaves lines out
+      QUARRY_UNROLL
+      for (int stage = 0; stage < config.stages; ++stage)
+        arch::read_unwritten(memory + stage * stage_bytes(config), box_a(config).bytes());
+    }
   }
 
   QUARRY_DEVICE static arch::SharedAddress landing(const Pipeline<config>& pipeline,

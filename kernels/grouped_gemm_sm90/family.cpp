@@ -44,12 +44,13 @@ std::int64_t most_tiles(const GemmTraits& kernel, const GroupedGemmProblem& prob
   return most_group_tiles(gemm, problem.groups, kernel.tile.m);
 }
 
-/// The warpgroups of a cooperative block have half of a tile's rows each; one that has none of a group's does
+/// Two warpgroups of a cooperative block have half of a tile's rows each; one that has none of a group's does
 /// not multiply.
 TileSteps tile_steps(const GemmProfile& kernel, const GroupedGemmProblem& problem) {
   const GemmTraits& traits = kernel.traits;
   const int blocks_m = traits.cluster / traits.cluster_n;
-  return {traits.tile.m, traits.schedule == Schedule::cooperative ? traits.tile.m / blocks_m / 2 : 0,
+  const bool has_halves = traits.schedule == Schedule::cooperative && traits.threads == 3 * 128;
+  return {traits.tile.m, has_halves ? traits.tile.m / blocks_m / 2 : 0,
           tiles_along(problem.gemm.n, traits.tile.n), kernel.clusters};
 }
 

@@ -1,10 +1,10 @@
 /// What the copy engine brings for a tile of a group.
 ///
 /// A tile may have more rows than the group has left. The others are rows of other groups, or of none, and
-/// nobody stores their sums. Of small groups they would be most of what is copied of A. So there are boxes of
-/// half the lines and of a quarter, too, and each block copies its part of a tile by the smallest box that
-/// has all rows of the group. What the box leaves out of the stage keeps what an earlier tile had there, or
-/// what lay there before the kernel.
+/// nobody stores their sums. They would be most of what is copied of A where groups are small. So there are
+/// boxes of half the lines and of a quarter, too, and each block copies its part of a tile by the smallest
+/// box that has all rows of the group. The lines of the stage that this box leaves out keep what an earlier
+/// tile had there, or what lay there before the kernel.
 #pragma once
 
 #include "gemm_sm90/tensor_producer.cuh"
@@ -17,6 +17,7 @@ namespace quarry::grouped_gemm_sm90 {
 template <gemm_sm90::OperandBox box>
 class GroupRows : gemm_sm90::BoxSource<box> {
   using Whole = gemm_sm90::BoxSource<box>;
+  static_assert(!box.in_turns() && box.part_lines() % 4 == 0);
 
  public:
   QUARRY_DEVICE GroupRows(const GroupedTensorGemmParams& params, const OperandPart& part, int share,

@@ -69,7 +69,12 @@ class Grouped(CommandTest):
         words = ("find", "grouped_gemm", "128x2048x4096", "bf16", "--tokens", "2048", "--device-model", "h200", "--format", "json")
         def first(*more):
             return self.quarry(*words, *more).json["candidates"][0]
-        self.assertEqual(first("--largest", "16"), first())
+        self.assertEqual(first("--largest", "16"), first("--largest", "1"))  # an even share, or less: all are alike
+        self.assertLess(first("--largest", "16")["predicted_us"], first()["predicted_us"])
+        # Known sizes have the same tiles, whatever there is room for.
+        alike = ("find", "grouped_gemm", "8x2048x4096", "bf16", "--tokens", "2048", "--largest", "256", "--device-model", "h200", "--format", "json")
+        of_room = [self.quarry(*alike, "--room", room).json["candidates"][0] for room in ("2048", "2049", "9000")]
+        self.assertEqual(len({(each["name"], each["predicted_us"]) for each in of_room}), 1)
         self.assertNotEqual(first("--largest", "2048")["name"], first()["name"])
         self.assertLess(first("--largest", "2048")["predicted_us"], first()["predicted_us"])
         self.refused(*words[:-2], "--largest", "2049", says=["`expected_largest` is 2049", "which is 2048"])

@@ -211,7 +211,7 @@ SIMT_ZEROS = ("gemm_simt_f16_u8_f32_f16_rcr_64x64x16_t4x4_zero_points", "gemm_si
 SM80_SCALES = ("gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x4x1_s4_a8x8_vector_scales",
                "gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s4_a8x8_block_scales",
                "gemm_sm80_f16_f16_f32_f16_rrr_64x64x64_w2x2x1_s4_a8x8_block_scales")
-GROUPED_SM90_SCALES = ("grouped_gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x1_s4_cooperative_a16x16_block_scales",
+GROUPED_SM90_SCALES = ("grouped_gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x2_s4_cooperative_a16x16_block_scales",
                        "grouped_gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c2x1_s5_cooperative_a16x16_block_scales")
 # Expressions with reductions and gated pairs: tiles of whole groups of columns, and others.
 WIDE_SM80 = ("gemm_sm80_f16_f16_f32_f16_rcr_128x128x64_w2x2x1_s2_a8x8", "gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",

@@ -19,7 +19,7 @@ constexpr Setting own_settings[] = {
     {"form", "NAME", "How groups lie: contiguous, masked or ragged_k (contiguous)"},
     {"tokens", "N", "Rows (ragged_k: positions of K) of all groups together (128 for each group)"},
     {"distribution", "NAME", "How groups share them: even, uniform, zipf or one (even)"},
-    {"largest", "N", "Rows of the largest group that the ranking expects (an even share)"},
+    {"largest", "N", "Rows of the largest group that the ranking expects (sizes between random cuts)"},
     {"sizes", "LIST|FILE", "Sizes of groups, instead of a distribution: 3,0,5, or a file of numbers"},
     {"sizes-are", "ends|counts", "What sizes mean (ends; counts for masked groups)"},
     {"room", "N",

@@ -10,12 +10,6 @@ using namespace quarry;
 
 namespace {
 
-GroupParams with_room(int room) {
-  GroupParams groups = {};
-  groups.room = room;
-  return groups;
-}
-
 /// Means over groups whose sizes are spread exponentially: tiles, and how many of the last ones take half.
 struct Means {
   double tiles = 0;
@@ -45,13 +39,20 @@ Account in_rounds(const GemmProblem& batch, int tile_m, int tiles_n, double memo
   return account;
 }
 
-/// Seconds of 8 groups of 1,024 rows by tiles of 128 rows and 16 columns of them.
-double seconds_of_groups(const TileSteps& steps, double memory) {
+struct Groups {
+  int groups = 8;
+  int room = 8192;
+  int largest = 0;  ///< 0: not known
+};
+
+/// Seconds of 8,192 rows by tiles of 128 rows and 16 columns of them.
+double seconds_of_groups(const TileSteps& steps, double memory, const Groups& groups = {}) {
   GroupedGemmProblem problem = {};
-  problem.gemm.m = 8192;
-  problem.groups = with_room(8192);
-  problem.groups.groups = 8;
+  problem.gemm.m = groups.room;
+  problem.groups.room = groups.room;
+  problem.groups.groups = groups.groups;
   problem.expected_total = 8192;
+  problem.expected_largest = groups.largest;
   return expected_time(steps, problem,
                        [&](const GemmProblem& batch) { return in_rounds(batch, steps.tile_m, 16, memory); })
       .seconds;
@@ -64,7 +65,7 @@ TEST_CASE("Expected tiles are the mean of what groups take between random cuts",
     for (const double rows : {8.0, 64.0, 100.0, 1024.0}) {
       const Means means = means_over_sizes(rows, steps);
       INFO(steps.tile_m << " " << steps.half_rows << ", " << rows << " rows");
-      const GroupTiles expected = expected_tiles(rows, steps, with_room(1 << 20));
+      const GroupTiles expected = expected_tiles(rows, steps, 1 << 20);
       CHECK(std::abs(expected.count - means.tiles) < 0.01);
       CHECK(std::abs(expected.saved - 0.5 * means.halves) < 0.01);
     }
@@ -72,18 +73,29 @@ TEST_CASE("Expected tiles are the mean of what groups take between random cuts",
 }
 
 TEST_CASE("Expected tiles are at least one, and no more than the room has", "[grouped_gemm]") {
-  const auto tiles = [](double rows, const TileSteps& steps, int room) {
-    return expected_tiles(rows, steps, with_room(room));
-  };
-  CHECK(tiles(3, {128}, 4096).count == Approx(1));
-  CHECK(tiles(0, {64}, 4096).count == 1);
-  CHECK(tiles(0, {128, 64}, 4096).saved == Approx(0.5));
-  CHECK(tiles(100, {128}, 4096).saved == 0);
-  // Full ones: of 512 rows the last tile is whole, of 540 it has 28 rows, of 600 it has 88.
-  CHECK((tiles(512, {128, 64}, 512).count == 4 && tiles(512, {128, 64}, 512).saved == 0));
-  CHECK((tiles(500, {128}, 512).count == 4 && tiles(540, {128, 64}, 540).saved == 0.5));
-  CHECK((tiles(600, {128, 64}, 600).count == 5 && tiles(600, {128, 64}, 600).saved == 0));
-  CHECK(tiles(0, {128}, 0).count == 1);
+  CHECK(expected_tiles(3, {128}, 4096).count == Approx(1));
+  CHECK(expected_tiles(0, {64}, 4096).count == 1);
+  CHECK(expected_tiles(0, {128, 64}, 4096).saved == Approx(0.5));
+  CHECK(expected_tiles(100, {128}, 4096).saved == 0);
+  CHECK(expected_tiles(500, {128}, 512).count == 4);
+  CHECK(expected_tiles(540, {128, 64}, 540).count == 5);
+  CHECK(expected_tiles(540, {128, 64}, 540).saved == 0.5);
+}
+
+TEST_CASE("Groups of known sizes have the tiles of these", "[grouped_gemm]") {
+  // Of 512 rows the last tile is whole, of 540 it has 28 rows, of 600 it has 88.
+  CHECK((exact_tiles(512, {128, 64}).count == 4 && exact_tiles(512, {128, 64}).saved == 0));
+  CHECK((exact_tiles(540, {128, 64}).count == 5 && exact_tiles(540, {128, 64}).saved == 0.5));
+  CHECK((exact_tiles(600, {128, 64}).count == 5 && exact_tiles(600, {128, 64}).saved == 0));
+  CHECK(exact_tiles(0, {128, 64}).count == 1);
+  // 8 groups of 1,024 rows: 8 tiles each, or with one of 4,096 rows 32 of it and 5.09 of the
+  // others (585 rows on average): 8.45.
+  const TileSteps steps = {128};
+  CHECK(seconds_of_groups(steps, 0, {.groups = 8, .largest = 1024}) == 8);
+  CHECK(seconds_of_groups(steps, 0, {.groups = 8, .largest = 1}) == 8);
+  CHECK(seconds_of_groups(steps, 0, {.groups = 8, .largest = 4096}) == Approx(8.45).margin(0.01));
+  // One group has all rows, whatever there is room for.
+  CHECK(seconds_of_groups(steps, 0, {.groups = 1, .room = 10000}) == 8);
 }
 
 TEST_CASE("Groups take as many rounds as all of their tiles do together", "[grouped_gemm]") {

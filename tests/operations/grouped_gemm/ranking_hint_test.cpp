@@ -61,21 +61,29 @@ double seconds(const Kernel& kernel, const GroupedGemmArguments& args) {
 
 }  // namespace
 
-TEST_CASE("an even share as the largest group changes no prediction", "[grouped_gemm]") {
+TEST_CASE("an even share as the largest group, or less, says that all groups are alike", "[grouped_gemm]") {
+  const auto same = [](const GroupedGemmArguments& one, const GroupedGemmArguments& other) {
+    const CandidateList first = get_kernels(one, {}, {.device = &h200()});
+    const CandidateList second = get_kernels(other, {}, {.device = &h200()});
+    REQUIRE(first.size() > 1);
+    REQUIRE(second.size() == first.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      CHECK(second[i] == first[i]);
+      CHECK(second[i].predicted_seconds() == first[i].predicted_seconds());
+    }
+  };
   for (const GroupedGemmArguments& args : {contiguous(8, 4096), masked(8, 512), ragged(8, 8192)}) {
     for (const std::int64_t total : {800, 4096}) {
-      const CandidateList even = get_kernels(with(args, total, std::nullopt), {}, {.device = &h200()});
-      REQUIRE(even.size() > 1);
-      for (const std::int64_t largest : {std::int64_t{0}, std::int64_t{7}, total / 8}) {
-        const CandidateList hinted = get_kernels(with(args, total, largest), {}, {.device = &h200()});
-        REQUIRE(hinted.size() == even.size());
-        for (std::size_t i = 0; i < even.size(); ++i) {
-          CHECK(hinted[i] == even[i]);
-          CHECK(hinted[i].predicted_seconds() == even[i].predicted_seconds());
-        }
-      }
+      same(with(args, total, std::nullopt), with(args, total, 0));
+      same(with(args, total, 7), with(args, total, total / 8));
     }
   }
+  // The same where groups fill their room, and of ragged K; and whatever there is room for.
+  same(with(masked(8, 100), 800, std::nullopt), with(masked(8, 100), 800, 100));
+  same(with(ragged(8, 8192), 4096, std::nullopt), with(ragged(8, 8192), 4096, 512));
+  for (const Kernel& kernel : get_kernels(contiguous(8, 4096), {}, {.device = &h200()}))
+    CHECK(seconds(kernel, with(contiguous(8, 4096), 4096, 512)) ==
+          seconds(kernel, with(contiguous(8, 9000), 4096, 512)));
 }
 
 TEST_CASE("one group that has all rows is predicted as that group alone", "[grouped_gemm]") {
@@ -126,7 +134,7 @@ TEST_CASE("the largest group of K bounds the time", "[grouped_gemm]") {
 TEST_CASE("without rows in all, no group is expected to have more than the largest", "[grouped_gemm]") {
   const Kernel kernel = best(contiguous(8, 65536));
   CHECK(seconds(kernel, with(contiguous(8, 65536), std::nullopt, 64)) ==
-        seconds(kernel, with(contiguous(8, 65536), 512, std::nullopt)));
+        seconds(kernel, with(contiguous(8, 65536), 512, 64)));
   const Kernel of_masked = best(masked(8, 512));
   CHECK(seconds(of_masked, with(masked(8, 512), std::nullopt, 1 << 20)) ==
         seconds(of_masked, masked(8, 512)));
