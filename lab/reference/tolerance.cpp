@@ -80,8 +80,8 @@ Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k, Activation act
       kernel.operands.a.dtype,
       kernel.operands.scales == ScaleSupport::block_scales ? Accumulation::precise : Accumulation::fast);
   const DType out = kernel.operands.out.dtype;
-  if (kernel.cc >= 90 && (is_half(out) || is_byte(out)) && is_made_of_tanh(activation))
-    t.accumulation += 0x1p-11;
+  const bool is_short = is_half(out) || (kernel.cc >= 90 && is_byte(out));
+  if (is_short && is_made_of_tanh(activation)) t.accumulation += 0x1p-11;
   return t;
 }
 

@@ -63,10 +63,10 @@ struct Tolerance {
 Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math = Math::exact,
                     DType operands = DType::none, Accumulation sums = Accumulation::fast);
 
-/// Those of a kernel. One that takes scales of blocks promotes its sums. Kernels for compute capability 9.0
-/// that leave outputs of 16 or 8 bits compute tanh, and activations that are made of it, by an instruction
-/// whose relative error is 2^-11 at most (PTX ISA, tanh.approx): what they make of z is off by 2^-11 |z| at
-/// most.
+/// Those of a kernel. One that takes scales of blocks promotes its sums. Kernels that leave outputs of 16
+/// bits, and those for compute capability 9.0 that leave 8, compute tanh, and activations that are made of
+/// it, by an instruction whose relative error is 2^-11 at most (PTX ISA, tanh.approx): what they make of z is
+/// off by 2^-11 |z| at most.
 /// @param activation that follows the products
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k,
                     Activation activation = Activation::identity);

@@ -361,7 +361,9 @@ TEST_CASE("short outputs of activations made of tanh have the bound of its instr
        {Activation::tanh, Activation::sigmoid, Activation::silu, Activation::gelu, Activation::gelu_tanh}) {
     CHECK(bound(halves, each) == bound(halves, Activation::identity) + 0x1p-11);
     CHECK(bound(floats, each) == bound(floats, Activation::identity));
-    CHECK(bound("gemm_list_simt_f16_f16_f32_f16_rrr_64x64x16_t4x4", each) < 0x1p-18);
+    // The standard epilogue of every family computes them so: a campaign of groups on a device met it.
+    CHECK(bound("gemm_list_simt_f16_f16_f32_f16_rrr_64x64x16_t4x4", each) > 0x1p-11);
+    CHECK(bound("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", each) < 0x1p-18);
   }
   CHECK(bound(halves, Activation::relu) == bound(halves, Activation::identity));
 }
