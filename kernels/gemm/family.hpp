@@ -58,7 +58,9 @@ class GemmFamily : public Family {
                       Launch& launch) const = 0;
 
   /// Whether a row that copies operands first (DesignMetadata::reorders) copies any of this problem's.
-  virtual bool copies_operands(const GemmProblem& /*problem*/) const { return false; }
+  virtual bool copies_operands(const GemmProfile& /*kernel*/, const GemmProblem& /*problem*/) const {
+    return false;
+  }
 
   /// What the host executor computes for a launch that is not empty: the parameters of the kernel's step,
   /// with operands where the caller has them. @param image of the launch

@@ -84,7 +84,8 @@ class GemmSm90 final : public CommonGemmFamily {
 
   Status supports(const GemmProfile& kernel, const GemmProblem& problem,
                   const DeviceModel& device) const override {
-    if (needs_reorder(problem)) return supports(kernel, with_k_lines(problem), device);
+    const Layouts& wanted = kernel.traits.layouts;
+    if (needs_reorder(wanted, problem)) return supports(kernel, with_copies(wanted, problem), device);
     const bool is_plain = gemm_takes(kernel.traits, problem, device) && !problem.wide.has_any();
     if (!is_plain) {
       if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
@@ -94,17 +95,19 @@ class GemmSm90 final : public CommonGemmFamily {
 
   Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
                     std::size_t max_workspace) const override {
-    if (needs_reorder(problem)) return estimate_reordered(kernel, problem, max_workspace);
+    if (needs_reorder(kernel.traits.layouts, problem))
+      return estimate_reordered(kernel, problem, max_workspace);
     return gemm_sm90::estimate(kernel, problem, max_workspace);
   }
 
   Account account(const GemmProfile& kernel, const GemmProblem& problem,
                   std::size_t max_workspace) const override {
-    if (!needs_reorder(problem)) return gemm_sm90::account(kernel, problem, max_workspace);
-    const ReorderCost cost = reorder_cost(problem);
+    const Layouts& wanted = kernel.traits.layouts;
+    if (!needs_reorder(wanted, problem)) return gemm_sm90::account(kernel, problem, max_workspace);
+    const ReorderCost cost = reorder_cost(wanted, problem);
     const CopySeconds copies = seconds_of(cost, kernel);
     Account result =
-        gemm_sm90::account(kernel, with_k_lines(problem), left_of(max_workspace, cost.workspace));
+        gemm_sm90::account(kernel, with_copies(wanted, problem), left_of(max_workspace, cost.workspace));
     result[TimePart::launch] += copies.launch;
     result[TimePart::memory] += copies.memory;
     result.seconds += copies.launch + copies.memory;
@@ -115,19 +118,23 @@ class GemmSm90 final : public CommonGemmFamily {
   std::size_t workspace_size(const void* config, const GemmProblem& problem,
                              const ChosenControls& controls) const override {
     const GemmTraits kernel = traits(config);
-    if (!needs_reorder(problem)) return gemm_workspace(kernel, problem, controls).bytes;
-    return rounded_to_workspace(gemm_workspace(kernel, with_k_lines(problem), controls).bytes) +
-           reorder_cost(problem).workspace;
+    if (!needs_reorder(kernel.layouts, problem)) return gemm_workspace(kernel, problem, controls).bytes;
+    return rounded_to_workspace(
+               gemm_workspace(kernel, with_copies(kernel.layouts, problem), controls).bytes) +
+           reorder_cost(kernel.layouts, problem).workspace;
   }
 
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
-    if (!needs_reorder(problem)) return launch_alone(config_of(config), problem, controls, launch);
-    launch_alone(config_of(config), with_k_lines(problem), controls, launch);
-    if (!launch.is_empty()) add_reorders(problem, launch);
+    const Layouts& wanted = config_of(config).layouts;
+    if (!needs_reorder(wanted, problem)) return launch_alone(config_of(config), problem, controls, launch);
+    launch_alone(config_of(config), with_copies(wanted, problem), controls, launch);
+    if (!launch.is_empty()) add_reorders(wanted, problem, launch);
   }
 
-  bool copies_operands(const GemmProblem& problem) const override { return needs_reorder(problem); }
+  bool copies_operands(const GemmProfile& kernel, const GemmProblem& problem) const override {
+    return needs_reorder(kernel.traits.layouts, problem);
+  }
 
   GemmParams host_params(const Launch& launch, const std::byte* image) const override {
     return without_reorders(launch, image, params_of<GemmParams>(image, *kernel_step(launch)));
@@ -139,10 +146,11 @@ class GemmSm90 final : public CommonGemmFamily {
   /// Apart, as most problems need no copies.
   [[gnu::noinline]] static Estimate estimate_reordered(const GemmProfile& kernel, const GemmProblem& problem,
                                                        std::size_t max_workspace) {
-    const ReorderCost cost = reorder_cost(problem);
+    const Layouts& wanted = kernel.traits.layouts;
+    const ReorderCost cost = reorder_cost(wanted, problem);
     const CopySeconds copies = seconds_of(cost, kernel);
     Estimate result =
-        gemm_sm90::estimate(kernel, with_k_lines(problem), left_of(max_workspace, cost.workspace));
+        gemm_sm90::estimate(kernel, with_copies(wanted, problem), left_of(max_workspace, cost.workspace));
     result.seconds += copies.launch + copies.memory;
     result.workspace += cost.workspace;
     return result;

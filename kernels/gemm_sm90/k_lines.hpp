@@ -1,5 +1,5 @@
-/// Configs whose matrix instruction takes operands that are contiguous along K, in lines that the copy engine
-/// reads: other operands are copied first (reordered.hpp). Host only.
+/// Configs whose operands are copied first (reordered.hpp) where the copy engine does not read their lines,
+/// or where the matrix instruction takes only operands that are contiguous along K. Host only.
 #pragma once
 
 #include "gemm_sm90/config.hpp"
@@ -12,16 +12,19 @@ constexpr bool takes_k_lines(const Types& types) {
   return bits == 8 || bits == 32;
 }
 
-/// Whether a config's operands are copied for the kernel of operands that are contiguous along K: it promises
-/// no alignment, and has any layouts.
-constexpr bool reorders(const Config& c) { return takes_k_lines(c.types) && c.alignment == Alignment{1, 1}; }
+/// Whether a config's operands are copied first: it promises no alignment.
+constexpr bool reorders(const Config& c) {
+  return (takes_k_lines(c.types) || has_half_types(c.types)) && c.alignment == Alignment{1, 1};
+}
 
 /// The config whose device code a row runs: `entry`, of the copies where operands are copied.
 constexpr Config code_of(const Config& c) {
   Config code = entry(c);
   if (!reorders(code)) return code;
-  code.layouts.a = Layout::row;
-  code.layouts.b = Layout::column;
+  if (takes_k_lines(code.types)) {
+    code.layouts.a = Layout::row;
+    code.layouts.b = Layout::column;
+  }
   code.alignment = {128 / bits_of(code.types.a), 128 / bits_of(code.types.b)};
   return code;
 }

@@ -9,21 +9,39 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
-/// An operand that is copied: its name here, and its lines along K.
+/// An operand of a problem, and its extents.
+struct Source {
+  Operand name;
+  const ProblemOperand& operand;
+  DType type;
+  int rows;
+  int columns;
+
+  Layout wanted;  ///< by the kernel
+};
+Source source_a(const Layouts& wanted, const GemmProblem& p) {
+  return {Operand::a, p.a, p.types.a, p.m, p.k, wanted.a};
+}
+Source source_b(const Layouts& wanted, const GemmProblem& p) {
+  return {Operand::b, p.b, p.types.b, p.k, p.n, wanted.b};
+}
+
+/// An operand that is copied: its name here, and the lines of the copy.
 struct Copied {
   Operand name;
   DType type;
-  int lines;  ///< rows of A or columns of B
-  int k;
+  Layout layout;
+  int lines;
+  int length;           ///< elements of a line
   int matrices;         ///< one where all of a batch share it
   MatrixParams matrix;  ///< as the caller has it
   bool in_pieces;       ///< its lines begin where pieces of 16 bytes can be read
 
-  bool is_a() const { return name == Operand::a; }
+  bool is_rows() const { return layout == Layout::row; }
   /// Elements from one line of the copy to the next: lines begin where the copy engine can read.
   long long line_stride() const {
     const int whole = 16 / bytes_of(type);
-    return static_cast<long long>(tiles_along(k, whole)) * whole;
+    return static_cast<long long>(tiles_along(length, whole)) * whole;
   }
   long long batch_stride() const { return matrices == 1 ? 0 : line_stride() * lines; }
   std::size_t bytes() const {
@@ -33,35 +51,43 @@ struct Copied {
   }
   /// In the workspace.
   MatrixParams copy() const {
-    return is_a() ? MatrixParams{nullptr, line_stride(), 1, batch_stride()}
-                  : MatrixParams{nullptr, 1, line_stride(), batch_stride()};
+    return is_rows() ? MatrixParams{nullptr, line_stride(), 1, batch_stride()}
+                     : MatrixParams{nullptr, 1, line_stride(), batch_stride()};
   }
 };
 
-/// Whether the copy engine cannot read an operand with its lines along K.
-bool needs_copy(const ProblemOperand& operand, DType type, Layout along_k, int lines, long long line_stride) {
-  const auto layout = static_cast<std::size_t>(along_k);
-  const bool repeats = lines > 1 && line_stride == 0;
-  return !operand.fits[layout] || operand.alignment[layout] < 16 / bytes_of(type) || repeats;
+/// Whether the copy engine cannot read an operand as it is in the layout that the kernel wants.
+bool needs_copy(const Source& source) {
+  const bool by_rows = source.wanted == Layout::row;
+  const auto layout = static_cast<std::size_t>(source.wanted);
+  const MatrixParams& m = source.operand.matrix;
+  const bool repeats =
+      by_rows ? source.rows > 1 && m.row_stride == 0 : source.columns > 1 && m.column_stride == 0;
+  return !source.operand.fits[layout] || source.operand.alignment[layout] < 16 / bytes_of(source.type) ||
+         repeats;
 }
-bool needs_a(const GemmProblem& p) {
-  return needs_copy(p.a, p.types.a, Layout::row, p.m, p.a.matrix.row_stride);
-}
-bool needs_b(const GemmProblem& p) {
-  return needs_copy(p.b, p.types.b, Layout::column, p.n, p.b.matrix.column_stride);
+
+Copied copied(const Source& source, int batch) {
+  const MatrixParams& m = source.operand.matrix;
+  const bool by_rows = source.wanted == Layout::row;
+  const Layout read = m.column_stride == 1 ? Layout::row : Layout::column;
+  return {
+      .name = source.name,
+      .type = source.type,
+      .layout = source.wanted,
+      .lines = by_rows ? source.rows : source.columns,
+      .length = by_rows ? source.columns : source.rows,
+      .matrices = m.batch_stride == 0 ? 1 : batch,
+      .matrix = m,
+      .in_pieces = source.operand.alignment[static_cast<std::size_t>(read)] * bytes_of(source.type) >= 16};
 }
 
 /// The operands that are copied, also where there are no elements to copy.
-FewOf<Copied, 2> copied_operands(const GemmProblem& p) {
+FewOf<Copied, 2> copied_operands(const Layouts& wanted, const GemmProblem& p) {
   FewOf<Copied, 2> all;
-  const auto matrices = [&](const MatrixParams& m) { return m.batch_stride == 0 ? 1 : p.batch; };
-  const auto in_pieces = [](const ProblemOperand& operand, DType type) {
-    const Layout lines = operand.matrix.column_stride == 1 ? Layout::row : Layout::column;
-    return operand.alignment[static_cast<std::size_t>(lines)] * bytes_of(type) >= 16;
-  };
-  const bool a = in_pieces(p.a, p.types.a), b = in_pieces(p.b, p.types.b);
-  if (needs_a(p)) all.add({Operand::a, p.types.a, p.m, p.k, matrices(p.a.matrix), p.a.matrix, a});
-  if (needs_b(p)) all.add({Operand::b, p.types.b, p.n, p.k, matrices(p.b.matrix), p.b.matrix, b});
+  for (const Source& source : {source_a(wanted, p), source_b(wanted, p)}) {
+    if (needs_copy(source)) all.add(copied(source, p.batch));
+  }
   return all;
 }
 
@@ -71,7 +97,7 @@ constexpr double by_words = 0.35;
 
 double moved_bytes(const Copied& copied) {
   const int element = bytes_of(copied.type);
-  const double bytes = 2.0 * copied.lines * copied.k * copied.matrices * element;
+  const double bytes = 2.0 * copied.lines * copied.length * copied.matrices * element;
   return copied.in_pieces ? bytes : bytes * (1 + by_words / element);
 }
 
@@ -79,7 +105,7 @@ bool multiplies(const GemmProblem& problem) { return problem.k > 0 && !is_empty(
 
 ProblemOperand copied_operand(const Copied& copied) {
   ProblemOperand operand;
-  const auto layout = static_cast<std::size_t>(copied.is_a() ? Layout::row : Layout::column);
+  const auto layout = static_cast<std::size_t>(copied.layout);
   operand.matrix = copied.copy();
   operand.fits[layout] = true;
   operand.alignment[layout] = static_cast<std::uint8_t>(16 / bytes_of(copied.type));
@@ -87,10 +113,10 @@ ProblemOperand copied_operand(const Copied& copied) {
   return operand;
 }
 
-/// The copy has its lines along K. The caller's matrix mostly has them the other way.
+/// The caller's matrix may have its lines the other way.
 ReorderParams copy_of(const Copied& copied) {
   const MatrixParams& m = copied.matrix;
-  const bool is_a = copied.is_a();
+  const bool to_rows = copied.is_rows();
   const bool from_rows = m.column_stride == 1;
   const ReorderSide from = {m.data,
                             from_rows ? m.row_stride : m.column_stride,
@@ -98,11 +124,11 @@ ReorderParams copy_of(const Copied& copied) {
                             m.batch_stride,
                             from_rows,
                             false};
-  const ReorderSide to = {nullptr, copied.line_stride(), 1, copied.batch_stride(), is_a, false};
+  const ReorderSide to = {nullptr, copied.line_stride(), 1, copied.batch_stride(), to_rows, false};
   return {.from = from,
           .to = to,
-          .rows = is_a ? copied.lines : copied.k,
-          .columns = is_a ? copied.k : copied.lines,
+          .rows = to_rows ? copied.lines : copied.length,
+          .columns = to_rows ? copied.length : copied.lines,
           .batch = copied.matrices};
 }
 
@@ -144,25 +170,25 @@ MatrixParams matrix_of(const ReorderSide& side) {
 
 }  // namespace
 
-bool needs_reorder(const GemmProblem& problem) {
-  return problem.reorders && (needs_a(problem) || needs_b(problem));
+bool needs_reorder(const Layouts& wanted, const GemmProblem& problem) {
+  return problem.reorders && (needs_copy(source_a(wanted, problem)) || needs_copy(source_b(wanted, problem)));
 }
 
-GemmProblem with_k_lines(const GemmProblem& problem) {
+GemmProblem with_copies(const Layouts& wanted, const GemmProblem& problem) {
   GemmProblem result = problem;
   result.reorders = false;
-  for (const Copied& copied : copied_operands(problem))
-    (copied.is_a() ? result.a : result.b) = copied_operand(copied);
+  for (const Copied& copied : copied_operands(wanted, problem))
+    (copied.name == Operand::a ? result.a : result.b) = copied_operand(copied);
   if (!problem.traffic) return result;
   result.traffic = traffic_of(result);
   result.traffic->roots = split_k_roots(result);
   return result;
 }
 
-ReorderCost reorder_cost(const GemmProblem& problem) {
+ReorderCost reorder_cost(const Layouts& wanted, const GemmProblem& problem) {
   ReorderCost cost;
   if (!multiplies(problem)) return cost;
-  for (const Copied& copied : copied_operands(problem)) {
+  for (const Copied& copied : copied_operands(wanted, problem)) {
     ++cost.copies;
     cost.workspace += copied.bytes();
     cost.moved += moved_bytes(copied);
@@ -170,12 +196,12 @@ ReorderCost reorder_cost(const GemmProblem& problem) {
   return cost;
 }
 
-void add_reorders(const GemmProblem& problem, Launch& launch) {
+void add_reorders(const Layouts& wanted, const GemmProblem& problem, Launch& launch) {
   if (!multiplies(problem)) return;
   const auto steps = launch.steps;
   launch.steps.count = 0;
   launch.workspace_bytes = rounded_to_workspace(launch.workspace_bytes);
-  for (const Copied& copied : copied_operands(problem)) add_copy(problem, copied, launch);
+  for (const Copied& copied : copied_operands(wanted, problem)) add_copy(problem, copied, launch);
   for (const Step& step : steps) launch.steps.add(step);
 }
 

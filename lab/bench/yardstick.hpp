@@ -11,8 +11,9 @@
 
 namespace quarry::lab {
 
-/// Bytes of workspace that kernels and algorithms may use.
-inline constexpr std::size_t bench_workspace = std::size_t{64} << 20;
+/// Bytes of workspace that kernels and algorithms may use: enough for copies of large operands in front of a
+/// product.
+inline constexpr std::size_t bench_workspace = std::size_t{512} << 20;
 
 /// What the library is given of a problem, where there is a choice.
 struct YardstickOptions {

@@ -171,7 +171,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
   return as_seen_by(row, problem, [&](const GemmProblem& seen) -> Status {
     if (Status s = profile.family->supports(profile, seen, device); !s) return s;
     // Another row runs the same kernel without copies.
-    if (seen.reorders && !profile.family->copies_operands(seen)) return nothing_to_copy();
+    if (seen.reorders && !profile.family->copies_operands(profile, seen)) return nothing_to_copy();
     return {};
   });
 }

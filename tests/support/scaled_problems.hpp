@@ -37,6 +37,12 @@ inline GemmArguments with_b(ScaleGranularity granularity, const TensorView& scal
 /// Arguments that a row takes, of its types and layouts.
 inline GemmArguments taken_by(const detail::Row& row) {
   const OperandsMetadata& o = row.metadata.operands;
+  // A kernel that copies operands first takes none that needs no copy: lines of A begin anywhere.
+  const auto copied = [](const OperandMetadata& operand, std::int64_t rows, std::int64_t columns) {
+    return operand.layout == Layout::row
+               ? TensorView::row_major(nullptr, operand.dtype, {rows, columns}, columns + 1)
+               : TensorView::column_major(nullptr, operand.dtype, {rows, columns}, rows + 1);
+  };
   const auto view = [](const OperandMetadata& operand, std::int64_t rows, std::int64_t columns) {
     switch (operand.layout) {
       case Layout::row: return TensorView::row_major(nullptr, operand.dtype, {rows, columns});
@@ -46,9 +52,7 @@ inline GemmArguments taken_by(const detail::Row& row) {
       default: return TensorView::column_interleaved32(nullptr, operand.dtype, {rows, columns});
     }
   };
-  // A kernel that copies operands first takes none that needs no copy.
-  const bool copies = row.metadata.design.reorders && o.a.layout == Layout::row;
-  return {.a = copies ? TensorView::row_major(nullptr, o.a.dtype, {64, 128}, 129) : view(o.a, 64, 128),
+  return {.a = row.metadata.design.reorders ? copied(o.a, 64, 128) : view(o.a, 64, 128),
           .b = view(o.b, 128, 96),
           .out = view(o.out, 64, 96),
           .accumulator = o.accumulator,

@@ -76,13 +76,18 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   }
 }
 
-/// Whether the copy engine cannot read a matrix with its lines along K.
-bool has_no_lines_along_k(const TensorView& view, Layout along_k) {
-  const OperandMetadata wanted = {view.dtype, along_k, 128 / bits_of(view.dtype)};
-  const Lines lines = lines_of(view, along_k);
-  return is_other_layout(view, along_k) || has_misaligned_pointer(view, wanted) ||
-         (lines.count > 1 && (lines.across == 0 || lines.across % wanted.alignment != 0)) ||
-         lines.batch_stride % wanted.alignment != 0;
+/// Whether the copy engine reads a matrix in a layout.
+bool is_readable(const TensorView& view, Layout layout) {
+  const OperandMetadata wanted = {view.dtype, layout, 128 / bits_of(view.dtype)};
+  const Lines lines = lines_of(view, layout);
+  return !is_other_layout(view, layout) && !has_misaligned_pointer(view, wanted) &&
+         (lines.count <= 1 || (lines.across != 0 && lines.across % wanted.alignment == 0)) &&
+         lines.batch_stride % wanted.alignment == 0;
+}
+
+/// Whether the code behind copies takes an operand as it is: of 16 bits in its layout, of others along K.
+bool needs_no_copy(const TensorView& view, const OperandMetadata& operand, Layout along_k) {
+  return is_readable(view, bits_of(view.dtype) == 16 ? operand.layout : along_k);
 }
 
 /// The modes that a kernel has for a problem.
@@ -222,8 +227,8 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
     return args.expression && kernel.operands.scales != ScaleSupport::none &&
            !promotes_beside_expressions(kernel);
   if (message.starts_with("Nothing has to be copied"))
-    return kernel.design.reorders && !has_no_lines_along_k(args.a, Layout::row) &&
-           !has_no_lines_along_k(args.b, Layout::column);
+    return kernel.design.reorders && needs_no_copy(args.a, kernel.operands.a, Layout::row) &&
+           needs_no_copy(args.b, kernel.operands.b, Layout::column);
   if (message.starts_with("Accumulation is"))
     return must_promote(args) && kernel.design.math_unit == MathUnit::tensor_core &&
            kernel.operands.scales != ScaleSupport::block_scales;

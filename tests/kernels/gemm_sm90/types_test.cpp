@@ -62,6 +62,14 @@ TEST_CASE("gemm_sm90 has 8-bit floating point, bytes and tf32, 32 bytes of K an 
   }
 }
 
+TEST_CASE("gemm_sm90 copies operands of 16 bits in their own layout") {
+  const std::string half = "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8";
+  for (const char* const layouts : {"_rcr_", "_rrr_", "_crr_", "_ccr_"})
+    check_reorders(with(with(half, "_rcr_", layouts), "_a8x8", "_a1x1"));
+  check_refused(with(half, "_a8x8", "_a1x8"), "alignment must be 8 and 8");
+  check_refused(with(with(half, "c2x1", "c1x1"), "_a8x8", "_cp_async_a1x1"), "alignment must be 2 or 4");
+}
+
 TEST_CASE("what gemm_sm90 lacks of other types is named") {
   check_refused(with(tf32, "_fast_tf32", ""), "no matrix instruction");
   check_refused(with(tf32, "fast_tf32", "fast_f16"), "no matrix instruction");

@@ -66,8 +66,10 @@ using Rows = std::map<int, std::vector<float>>;
 Rows run(const Kernel& kernel, const std::vector<int>& rows, const Values& values,
          const emulate::Modules& modules, std::uint64_t seed) {
   const auto m = static_cast<std::int64_t>(rows.size());
+  // Kernels that copy operands first take none that needs no copy.
+  const std::int64_t line = kernel.metadata().design.reorders ? k + 1 : k;
   GemmArguments shape{.a = TensorView::row_major(nullptr, DType::bf16, {m, k}),
-                      .b = TensorView::column_major(nullptr, DType::bf16, {k, n}),
+                      .b = TensorView::column_major(nullptr, DType::bf16, {k, n}, line),
                       .out = TensorView::row_major(nullptr, DType::f32, {m, n})};
   shape.controls = {.mode = Mode::gemm, .split_k_slices = 1};
   Result<OperandsOf<GemmArguments>> made = OperandsOf<GemmArguments>::make(shape, {.seed = seed});

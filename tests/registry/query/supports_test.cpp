@@ -87,13 +87,17 @@ bool permits(const KernelMetadata& kernel, const Controls& controls) {
 
 std::int64_t tiles(std::int64_t extent, int tile) { return (extent + tile - 1) / tile; }
 
-/// Whether the kernel without copies could not take an operand.
+/// Whether the kernel without copies could not take an operand. Bytes and tf32 lie along K there.
+bool needs_copy(const KernelMetadata& kernel, const TensorView& view, Layout layout, Layout along_k) {
+  const Layout wanted = bits_of(view.dtype) == 16 ? layout : along_k;
+  const OperandMetadata whole = {view.dtype, wanted, 16 / bytes_of(view.dtype)};
+  return !copies_well(view, whole, true, 1, kernel.design);
+}
+
 bool needs_reorder(const KernelMetadata& kernel, const GemmArguments& args) {
-  const auto fits = [&](const TensorView& view, Layout along_k) {
-    const OperandMetadata whole = {view.dtype, along_k, 16 / bytes_of(view.dtype)};
-    return copies_well(view, whole, true, 1, kernel.design);
-  };
-  return !fits(args.a, Layout::row) || !fits(args.b, Layout::column);
+  const OperandsMetadata& o = kernel.operands;
+  return needs_copy(kernel, args.a, o.a.layout, Layout::row) ||
+         needs_copy(kernel, args.b, o.b.layout, Layout::column);
 }
 
 bool expected(const KernelMetadata& kernel, const GemmArguments& args, const DeviceModel& device) {
