@@ -91,6 +91,16 @@ QUARRY_DEVICE void put_values(arch::SharedAddress buffer, int first, int lane,
   }
 }
 
+/// Rounds two neighbours in a row, and writes them to global memory at once.
+template <class Out, class Value>
+QUARRY_DEVICE void write_pair(Out* to, Value left, Value right) {
+  if constexpr (sizeof(Out) == 2) {
+    arch::global_store(to, arch::pair_of<Out>(left, right));
+  } else {
+    arch::global_store(to, to_elements<Out>(left, right));
+  }
+}
+
 /// x + factor * values that lie in those columns.
 template <OutputBox box, class Out, int count, class Value>
 QUARRY_DEVICE void add_values(StepValues<count, Value>& x, Value factor, arch::SharedAddress buffer,

@@ -100,22 +100,24 @@ class TileStore {
     const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
     if (added() != Added::nothing) biases_.wait();
-    switch (is_cut(work) ? Way::general : plan_.way()) {
-      case Way::general: store_steps(sums, work, source, lane); break;
-      case Way::common:
-        if constexpr (has_common_steps) {
-          store_common(sums, work, source, lane);
-        } else if constexpr (has_simple_steps) {
-          store_activated(sums, work, lane);
-        }
-        break;
-      case Way::brief:
-        if (!by_column) {
-          store_short<false>(sums, work, lane);
-        } else if constexpr (has_short_columns) {
-          store_short<true>(sums, work, lane);
-        }
-        break;
+    if (!store_cut(sums, work, by_column, lane)) {
+      switch (is_cut(work) ? Way::general : plan_.way()) {
+        case Way::general: store_steps(sums, work, source, lane); break;
+        case Way::common:
+          if constexpr (has_common_steps) {
+            store_common(sums, work, source, lane);
+          } else if constexpr (has_simple_steps) {
+            store_activated(sums, work, lane);
+          }
+          break;
+        case Way::brief:
+          if (!by_column) {
+            store_short<false>(sums, work, lane);
+          } else if constexpr (has_short_columns) {
+            store_short<true>(sums, work, lane);
+          }
+          break;
+      }
     }
     if (added() != Added::nothing) biases_.release();
     biases_.advance();
@@ -164,6 +166,19 @@ class TileStore {
     return Work::has_neighbours && rows_left(work, boxes - 1) < OutputBox::rows;
   }
 
+  /// Stores a tile that is cut in a short way, if there is one for it: lines of the output are its rows, in
+  /// which lanes write pairs of neighbours.
+  QUARRY_DEVICE bool store_cut(const FinishedSums<config>& sums, const Work& work, bool by_column,
+                               int lane) const {
+    if constexpr (Work::has_neighbours && !Matrices::are_own && box.row_major) {
+      if (!is_cut(work) || plan_.way() != Way::brief || work.n() % 2 != 0) return false;
+      if (rows_left(work, 0) > 0)
+        by_column ? store_pairs<true>(sums, work, lane) : store_pairs<false>(sums, work, lane);
+      return true;
+    }
+    return false;
+  }
+
   /// Whether the engine stores a box; else the lanes do, as far as its rows exist, and where the blocks of a
   /// cluster have parts of it.
   QUARRY_DEVICE bool stores_box(const Work& work, int index) const {
@@ -203,10 +218,13 @@ class TileStore {
     }
   }
 
-  /// The ways that are unrolled (tile_store_unrolled.cuh): the short one, and C or a residual alone.
+  /// The ways that are unrolled (tile_store_unrolled.cuh): the short one, the same of pairs of a tile that is
+  /// cut, and C or a residual alone.
   /// @tparam by_column columns have an addend each; else rows may
   template <bool by_column>
   QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const Work& work, int lane);
+  template <bool by_column>
+  QUARRY_DEVICE void store_pairs(const FinishedSums<config>& sums, const Work& work, int lane) const;
   QUARRY_DEVICE void store_fetched(const FinishedSums<config>& sums, const Work& work,
                                    SourceStages<config>& source, int lane);
 

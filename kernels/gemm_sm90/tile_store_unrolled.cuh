@@ -38,6 +38,38 @@ QUARRY_DEVICE void TileStore<config, Work>::store_short(const FinishedSums<confi
   }
 }
 
+/// The short way of a tile behind whose rows others follow within boxes: each lane writes the pairs of values
+/// that it holds, as far as their rows exist.
+template <Config config, class Work>
+template <bool by_column>
+QUARRY_DEVICE void TileStore<config, Work>::store_pairs(const FinishedSums<config>& sums, const Work& work,
+                                                        int lane) const {
+  const MatrixParams& out = params().gemm.out;
+  const OperandBase base = work.out();
+  Out* const first = static_cast<Out*>(const_cast<void*>(out.data)) + base.batch * out.batch_stride;
+  const int first_column = work.tile_n * config.tile.n + lane % 4 * 2;
+  const int columns = work.n() - first_column;
+  QUARRY_UNROLL
+  for (int block = 0; block < blocks_m(config); ++block) {
+    const int row = tile_row(work) + block * instruction_m + lane / 4;
+    const arch::Vector<Value, 2> rows =
+        by_column ? arch::Vector<Value, 2>{}
+                  : biases_.of_rows(added(), first_row() + block * instruction_m, lane);
+    Out* const line = first + ((base.row + row) * out.row_stride + base.column + first_column);
+    QUARRY_UNROLL
+    for (int column = 0; column < config.tile.n; column += 8) {
+      StepValues<4, Value> x =
+          by_column ? biases_.template of_columns<4>(column, lane) : broadcast_rows<4>(rows.v[0], rows.v[1]);
+      add_products<config>(x, alpha_, sums, block, column);
+      QUARRY_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        if (row + 8 * half < work.m() && column < columns)
+          write_pair(line + (8 * half * out.row_stride + column), x.v[2 * half], x.v[2 * half + 1]);
+      }
+    }
+  }
+}
+
 /// C or a residual alone, unrolled.
 template <Config config, class Work>
 QUARRY_DEVICE void TileStore<config, Work>::store_fetched(const FinishedSums<config>& sums, const Work& work,

@@ -45,11 +45,12 @@ std::int64_t most_tiles(const GemmTraits& kernel, const GroupedGemmProblem& prob
 }
 
 /// Two warpgroups of a cooperative block have half of a tile's rows each; one that has none of a group's does
-/// not multiply.
+/// not multiply. With scales of blocks nothing is saved: each promotes its sums while the other multiplies.
 TileSteps tile_steps(const GemmProfile& kernel, const GroupedGemmProblem& problem) {
   const GemmTraits& traits = kernel.traits;
   const int blocks_m = traits.cluster / traits.cluster_n;
-  const bool has_halves = traits.schedule == Schedule::cooperative && traits.threads == 3 * 128;
+  const bool has_halves = traits.schedule == Schedule::cooperative && traits.threads == 3 * 128 &&
+                          traits.scales != ScaleSupport::block_scales;
   return {traits.tile.m, has_halves ? traits.tile.m / blocks_m / 2 : 0,
           tiles_along(problem.gemm.n, traits.tile.n), kernel.clusters};
 }
