@@ -103,8 +103,10 @@ struct GemmProfile {
   /// registers.
   double epilogue_byte;
   double epilogue_tile;
-  /// gemm_sm90: more of it with an activation; with C or a residual alone, and where a bias is beside that;
-  /// with what else the epilogue reads, writes, scales or bounds.
+  /// gemm_sm90: more of it where lanes store the tile, as the copy engine cannot; with an activation; with C
+  /// or a residual alone, and where a bias is beside that; with what else the epilogue reads, writes, scales
+  /// or bounds.
+  double lanes_tile = 0;
   double activation_tile = 0;
   double added_tile = 0;
   double added_biased_tile = 0;

@@ -44,6 +44,7 @@ class GemmListSm90 final : public GemmListFamily {
     const Config& c = config_of(config);
     GemmProfile result = gemm_sm90::profile(tile_config(c), device, false);
     result.traits = traits(c);
+    result.lanes_tile = 0;  // each problem has lines of its own, which are not known here
     return result;
   }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "gemm/describe.hpp"
-#include "gemm_sm90/k_lines.hpp"
+#include "gemm_sm90/copied_first.hpp"
 
 namespace quarry::gemm_sm90 {
 

@@ -10,6 +10,7 @@
 #include "gemm/time_parts.hpp"
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/step_time.hpp"
+#include "gemm_sm90/store_time.hpp"
 
 namespace quarry::gemm_sm90 {
 namespace {
@@ -29,9 +30,6 @@ constexpr double unhidden_from = 0.56;
 constexpr double promised = 0.83;
 /// The share of Work::drain that is left while few blocks write. From 570 random problems on both devices.
 constexpr double drained_alone = 0.8;
-/// How many times longer than otherwise a tile is taken out of the registers whose output has lines of one
-/// element: no tensor map can write them. From 1x4120x256 in tf32 on an H200 (14 kernels).
-constexpr double single_elements = 24;
 constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
 /// The most slices that are looked at for two lengths: more of them come out even anyway.
 constexpr int most_cuts = 12;
@@ -48,8 +46,10 @@ struct Work {
   /// Clusters that multiprocessors hold one each of.
   int clusters;
   int k_tiles;
-  /// Seconds to take the output tile of a block out of the registers, and to read C.
+  /// Seconds to take the output tile of a block out of the registers, and to read C. Of these, what it takes
+  /// longer as lanes store.
   double store;
+  double by_lanes;
   /// Seconds until it is in device memory after that.
   double drain;
   /// Seconds to multiply a K tile of a block.
@@ -76,27 +76,6 @@ inline double first_share(const GemmProfile& kernel, double inputs, double tiles
   return share < copies ? share / copies : 1;
 }
 
-/// Seconds that the epilogue of a tile needs beside storing its sums.
-inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
-  if (traffic.only_adds) return traffic.adds_bias_too ? kernel.added_biased_tile : kernel.added_tile;
-  return (traffic.has_activation ? kernel.activation_tile : 0) +
-         (traffic.is_general ? kernel.general_tile : 0);
-}
-
-/// Whether lines of the output have one element in the kernel's layout.
-inline bool has_single_elements(const GemmProfile& kernel, const GemmProblem& problem) {
-  return kernel.traits.layouts.out == Layout::row ? problem.n == 1 && problem.m > 1
-                                                  : problem.m == 1 && problem.n > 1;
-}
-
-/// Work::store
-inline double store_seconds(const GemmProfile& kernel, const GemmProblem& problem, const GemmTraffic& traffic,
-                            double drain) {
-  const double plain = kernel.epilogue_tile * (has_single_elements(kernel, problem) ? single_elements : 1);
-  if (traffic.is_bare) return plain;
-  return plain + beside(kernel, traffic) + (traffic.has_matrices ? drain : 0);
-}
-
 /// Work::copy
 inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic) {
   if (!traffic.has_split_lines || !kernel.traits.maps_operands) return kernel.memory;
@@ -116,6 +95,7 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
   const double first = first_share(kernel, inputs, static_cast<double>(tiles) * k_tiles);
   const double split = traffic.split_out.of(kernel.traits.layouts.out);
   const double drain = kernel.epilogue_byte * traffic.element * (1 + kernel.split_output * split);
+  const double by_lanes = lanes_seconds(kernel, problem);
   return {
       .kernel = kernel,
       .problem = problem,
@@ -125,7 +105,8 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
       .tiles = tiles,
       .clusters = clusters_of(kernel, problem),
       .k_tiles = k_tiles,
-      .store = store_seconds(kernel, problem, traffic, drain),
+      .store = store_seconds(kernel, traffic, by_lanes, drain),
+      .by_lanes = by_lanes,
       .drain = drain,
       .math = kernel.math + (traffic.has_column_scales ? kernel.column_scales : 0),
       .copy = copy_seconds(kernel, traffic),
@@ -358,7 +339,13 @@ Spread spread(const Work& w, Mode mode, int slices, int k_tiles) {
 }
 
 /// Seconds of the kernel where K is cut, or not (1 slice), beside the exchange of sums.
-inline double cut_seconds(const Work& w, Mode mode, int slices, int k_tiles, Account* account = nullptr) {
+double cut_seconds(const Work& w, Mode mode, int slices, int k_tiles, Account* account = nullptr) {
+  if (w.by_lanes > 0 && mode == Mode::split_k_parallel) {  // sums leave in another way
+    Work sums = w;
+    sums.store -= sums.by_lanes;
+    sums.by_lanes = 0;
+    return cut_seconds(sums, mode, slices, k_tiles, account);
+  }
   if (w.kernel.lengthens_slices && mode == Mode::split_k_parallel) {
     const SliceCut cut = cut_of(w, slices);
     if (long_slices_pay(cut)) return long_slice_seconds(w, cut, account);
@@ -371,6 +358,7 @@ inline double cut_seconds(const Work& w, Mode mode, int slices, int k_tiles, Acc
                                            Account* account = nullptr) {
   Work plain = w;
   plain.store = w.kernel.epilogue_tile;
+  plain.by_lanes = 0;
   plain.drain = w.kernel.epilogue_byte * bytes_of(w.problem.types.out);
   plain.memory -= w.traffic.expression * w.kernel.memory_byte * w.kernel.output_lines;
   return cut_seconds(plain, Mode::split_k_parallel, slices, k_tiles, account);

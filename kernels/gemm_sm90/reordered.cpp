@@ -91,14 +91,20 @@ FewOf<Copied, 2> copied_operands(const Layouts& wanted, const GemmProblem& p) {
   return all;
 }
 
-/// By how much a copy takes longer that is read in words shorter than 16 bytes, where elements have one byte:
-/// 17.6 to 20.1 in place of 15.1 us for 16.8 MB on an H100, with the launch. Wider elements need fewer words.
-constexpr double by_words = 0.35;
+/// By how much a copy takes longer that is read in words shorter than 16 bytes; and for each four elements of
+/// the rest of a line that makes no piece of 16 bytes, which wait for each other, as a share of a piece: all
+/// threads of a warp wait for them. From copies of 4096x4097 elements, and of 139 bytes or 20 f16 a line, on
+/// an H200, 2026-11-30.
+constexpr double by_words = 0.4;
+constexpr double four_of_rest = 6;
 
 double moved_bytes(const Copied& copied) {
   const int element = bytes_of(copied.type);
+  const int piece = 16 / element;
   const double bytes = 2.0 * copied.lines * copied.length * copied.matrices * element;
-  return copied.in_pieces ? bytes : bytes * (1 + by_words / element);
+  const double rest = static_cast<double>(tiles_along(copied.length % piece, 4)) /
+                      static_cast<double>(tiles_along(copied.length, piece));
+  return bytes * (1 + (copied.in_pieces ? 0 : by_words) + four_of_rest * rest);
 }
 
 bool multiplies(const GemmProblem& problem) { return problem.k > 0 && !is_empty(problem); }

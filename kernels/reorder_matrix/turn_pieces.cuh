@@ -20,7 +20,7 @@ template <Config config, class T, class Lines>
 class TurnedTile {
  public:
   QUARRY_DEVICE TurnedTile(const ReorderParams& params, const Tile& tile)
-      : from_(params.from), to_(params.to), batch_(tile.batch) {
+      : from_(params.from, params), to_(params.to, params), batch_(tile.batch) {
     const bool rows = params.from.lines_are_rows;
     first_line_ = rows ? tile.first_row : tile.first_column;
     first_element_ = rows ? tile.first_column : tile.first_row;
@@ -147,11 +147,9 @@ class TurnedTile {
   QUARRY_DEVICE void read_rest(int element, int line) const {
     QUARRY_ROLLED
     for (int i = line; i < line + Patch<T>::lines && i < lines_; ++i) {
-      QUARRY_ROLLED
-      for (int j = element; j < elements_; ++j) {
-        const T* const from = from_.at(batch_, first_line_ + i, first_element_ + j);
-        arch::shared_store(staged(j, i), arch::global_load<T>(from));
-      }
+      move_elements(from_.at(batch_, first_line_ + i, first_element_ + element), from_.step(),
+                    elements_ - element,
+                    [&](int j, T value) { arch::shared_store(staged(element + j, i), value); });
     }
   }
 

@@ -123,7 +123,7 @@ constexpr Field fields[] = {
     word("design.filter", filter_words, [](K k) { return value(k.design.filter); },
          "which filters it takes: any, or 1x1 without padding"),
     boolean("design.reorders", [](K k) -> Number { return k.design.reorders; },
-            "copies operands to another layout in the workspace first; a convolution also copies the output back"),
+            "copies operands to the workspace first, K-major where the matrix instruction needs it; a convolution also copies the output back"),
     integer("design.instruction.m", [](K k) { return extent(k.design.instruction, &Extent3::m); },
             "rows of the matrix instruction"),
     integer("design.instruction.n", [](K k) { return extent(k.design.instruction, &Extent3::n); },

@@ -21,7 +21,7 @@ class Fp8(CommandTest):
                 for out in ("bf16", "f16", "f32", *FP8):
                     flags = ("--a", a, "--b", f"{b}:col", "--out", out, "--bias", "row", "--activation", "relu")
                     with self.subTest(flags=flags):
-                        run = self.quarry("run", "gemm", "70x50x133", *flags, *HOST, "--format", "json").json["runs"][0]
+                        run = self.quarry("run", "gemm", "130x144x517", *flags, *HOST, "--format", "json").json["runs"][0]
                         self.assertTrue(run["right"])
                         self.assertRegex(run["kernel"], f"^gemm_sm90_{a}_{b}_f32_{out}_rcr_.*_a1x1$")
 

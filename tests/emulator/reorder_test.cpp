@@ -76,7 +76,8 @@ struct Stored {
 struct Form {
   bool lines_are_rows;
   bool interleaved;
-  int unit;  ///< bytes that lines begin at multiples of, if elements are not wider
+  int unit;   ///< bytes that lines begin at multiples of, if elements are not wider
+  int apart;  ///< from one element of a line to the next, unless interleaved
 };
 
 /// Random bytes: lines (or groups) with padding by chance, from any address that elements may have.
@@ -89,12 +90,13 @@ Stored random_stored(Random& random, const Form& form, int element_bytes, int ro
   };
   Stored stored;
   ReorderSide& side = stored.side;
-  side = {.data = nullptr,
-          .line_stride = form.interleaved ? interleave : padded(elements),
-          .element_stride = form.interleaved ? padded(static_cast<long long>(interleave) * lines) : 1,
-          .batch_stride = 0,
-          .lines_are_rows = form.lines_are_rows,
-          .interleaved = form.interleaved};
+  side = {
+      .data = nullptr,
+      .line_stride = form.interleaved ? interleave : padded((elements - 1LL) * form.apart + 1),
+      .element_stride = form.interleaved ? padded(static_cast<long long>(interleave) * lines) : form.apart,
+      .batch_stride = 0,
+      .lines_are_rows = form.lines_are_rows,
+      .interleaved = form.interleaved};
   side.batch_stride = padded((lines - 1) * side.line_stride +
                              distance(side.interleaved, elements - 1, side.element_stride) + 1);
   const int aligned = std::max(form.unit, element_bytes);
@@ -181,7 +183,8 @@ TEST_CASE("the reorder kernels move tiles of all extents, strides and addresses"
       const bool from_rows = test::coin(random);
       const auto form = [&](bool of_rows) {
         const bool has_groups = interleaved && test::coin(random);
-        return Form{of_rows, has_groups, test::one_of(random, units)};
+        const int apart = test::between(random, 0, 5) == 0 ? test::between(random, 2, 3) : 1;
+        return Form{of_rows, has_groups, test::one_of(random, units), apart};
       };
       const Stored from = random_stored(random, form(from_rows), element_bytes, rows, columns, batch);
       const bool to_rows = test::between(random, 0, 2) == 0 ? from_rows : !from_rows;

@@ -178,7 +178,44 @@ void check_all_replays(const Ragged<Args>& problem, Random& random) {
   for (const Kernel& kernel : one_of_each_family(problem.arguments)) check_replays(problem, kernel, random);
 }
 
+/// Sizes in plain memory of the host are refused while a stream is capturing; the capture goes on and has
+/// what is right alone.
+template <class Args>
+void check_host_sizes(const Ragged<Args>& problem) {
+  must(problem.sizes.fill(0));
+  const Kernel kernel = get_kernels(problem.arguments).front();
+  const lab::DeviceBuffer memory =
+      must(lab::DeviceBuffer::allocate(must(kernel.workspace_size(problem.arguments)), 0));
+  const test::Stream stream;
+  const RunOptions options = {.stream = stream, .workspace = {memory.data(), memory.bytes()}};
+  must(kernel.run(problem.arguments, options));  // loads it
+  must(cudaStreamSynchronize(stream));
+  const std::vector<std::int32_t> on_host(static_cast<std::size_t>(problem.numbers));
+  Args wrong = problem.arguments;
+  wrong.sizes.data = on_host.data();
+
+  test::Capture capture(stream);
+  const Status status = kernel.run(wrong, options);
+  must(kernel.run(problem.arguments, options));
+  CHECK(capture.end() == cudaSuccess);
+  CHECK(status.code() == StatusCode::invalid_arguments);
+  CHECK(status.operand() == Operand::sizes);
+
+  test::Capture right(stream);
+  must(kernel.run(problem.arguments, options));
+  must(right.end());
+  CHECK(capture.nodes() == right.nodes());
+}
+
 }  // namespace
+
+TEST_CASE("sizes in host memory are refused by name while a stream is capturing, and the capture goes on") {
+  Random random(1);
+  check_host_sizes(contiguous(random));
+  check_host_sizes(masked(random));
+  check_host_sizes(ragged_k(random));
+  check_host_sizes(list(random));
+}
 
 TEST_CASE(
     "a graph of groups is captured once and replayed with other sizes, as if it had been run directly") {

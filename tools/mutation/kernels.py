@@ -154,7 +154,16 @@ GROUPED_SM90_PROBLEMS = (
     (GROUPED_SM90[0], "70x41x40", "--tokens", "250", "--distribution", "uniform", "--room", "300", "--outside", "zero"),
     (GROUPED_SM90[0], "70x40x40", "--tokens", "250", "--distribution", "uniform", "--sizes-are", "counts"),
     (GROUPED_SM90[2], "70x40x40", "--tokens", "700", "--distribution", "uniform", "--form", "ragged_k"),
-    (GROUPED_SM90[1], "2x264x40", "--tokens", "2200", "--distribution", "one"))
+    (GROUPED_SM90[1], "2x264x40", "--tokens", "2200", "--distribution", "one"),
+    (GROUPED_SM90[0], "33x40x40", "--tokens", "90", "--distribution", "even", "--room", "120", "--outside", "zero"),
+    (GROUPED_SM90[0], "4x40x40", "--sizes", "60,70,80,90", "--sizes-are", "counts", "--room", "150", "--wrong-sizes", "clamp"))
+# Reductions over more groups than a warp has lanes, of each form.
+GROUPED_REDUCTIONS = tuple(
+    (extents, *form, "--epilogue", reductions)
+    for extents, form in (("33x20x8", ("--distribution", "uniform", "--tokens", "150")),
+                          ("33x20x8", ("--form", "masked", "--room", "5", "--distribution", "even", "--tokens", "99")),
+                          ("3x20x8", ("--form", "ragged_k", "--distribution", "uniform", "--tokens", "40")))
+    for reductions in ("out = sum; r = row_sum(sum)", "out = sum; c = column_sum(sum)", "out = sum; r = row_max(sum); c = column_sum(sum); s = sum(sum)"))
 LIST = ("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "gemm_list_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4")
 LIST_SM80 = ("gemm_list_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8", "gemm_list_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1")
 # In clusters; of f32 in crossed layouts, which lanes store where leading dimensions are odd.
@@ -297,6 +306,8 @@ STAGES = [
     Stage(SM90_BY_ENGINE, SM90_REST),
     *(Stage(r"kernels/grouped_gemm_sm90/.*", (kernel,), tuple(problem)) for kernel, *problem in GROUPED_SM90_PROBLEMS),
     *(Stage(SM90_BY_ENGINE, (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
+    *(Stage(r"kernels/grouped_gemm/reductions\.cuh", GROUPED[:1], problem) for problem in GROUPED_REDUCTIONS),
+    Stage(r"kernels/grouped_gemm_sm90/(kernel|sources)\.cuh", GROUPED_SM90_SCALES),
 ]
 
 
