@@ -33,6 +33,7 @@ struct Copied {
   Layout layout;
   int lines;
   int length;           ///< elements of a line
+  int read_length;      ///< elements of a line of the caller's matrix
   int matrices;         ///< one where all of a batch share it
   MatrixParams matrix;  ///< as the caller has it
   bool in_pieces;       ///< its lines begin where pieces of 16 bytes can be read
@@ -77,6 +78,7 @@ Copied copied(const Source& source, int batch) {
       .layout = source.wanted,
       .lines = by_rows ? source.rows : source.columns,
       .length = by_rows ? source.columns : source.rows,
+      .read_length = read == Layout::row ? source.columns : source.rows,
       .matrices = m.batch_stride == 0 ? 1 : batch,
       .matrix = m,
       .in_pieces = source.operand.alignment[static_cast<std::size_t>(read)] * bytes_of(source.type) >= 16};
@@ -92,8 +94,8 @@ FewOf<Copied, 2> copied_operands(const Layouts& wanted, const GemmProblem& p) {
 }
 
 /// By how much a copy takes longer that is read in words shorter than 16 bytes; and for each four elements of
-/// the rest of a line that makes no piece of 16 bytes, which wait for each other, as a share of a piece: all
-/// threads of a warp wait for them. From copies of 4096x4097 elements, and of 139 bytes or 20 f16 a line, on
+/// the rest of a line that is read and makes no piece of 16 bytes, as a share of a piece: they wait for each
+/// other, and all threads of a warp wait for them. From copies of 4096x4097 elements, and of 139 bytes or 20 f16 a line, on
 /// an H200, 2026-11-30.
 constexpr double by_words = 0.4;
 constexpr double four_of_rest = 6;
@@ -102,8 +104,8 @@ double moved_bytes(const Copied& copied) {
   const int element = bytes_of(copied.type);
   const int piece = 16 / element;
   const double bytes = 2.0 * copied.lines * copied.length * copied.matrices * element;
-  const double rest = static_cast<double>(tiles_along(copied.length % piece, 4)) /
-                      static_cast<double>(tiles_along(copied.length, piece));
+  const double rest = static_cast<double>(tiles_along(copied.read_length % piece, 4)) /
+                      static_cast<double>(tiles_along(copied.read_length, piece));
   return bytes * (1 + (copied.in_pieces ? 0 : by_words) + four_of_rest * rest);
 }
 

@@ -319,3 +319,20 @@ TEST_CASE("reordered operands: copies of lines that are not aligned take longer"
   CHECK(first(DType::s8, DType::s32, 2048, 2056, false).metadata().design.reorders);
   CHECK(first(DType::s8, DType::s32, 512, 520, false).metadata().family == "gemm_sm80");
 }
+
+TEST_CASE("reordered operands: the rest of a line that is read counts, whatever the lines of the copy",
+          "[gemm][reorder]") {
+  const auto memory_time = [](bool a_rows, std::int64_t k) {
+    const std::int64_t m = 100'000;
+    const auto view = a_rows ? &TensorView::row_major : &TensorView::column_major;
+    const GemmArguments args = {.a = view(nullptr, DType::e4m3, {m, k}, 0),
+                                .b = TensorView::column_major(nullptr, DType::e4m3, {k, 16}),
+                                .out = TensorView::row_major(nullptr, DType::bf16, {m, 16})};
+    const Result<Account> account = account_of(kernel_of(a_rows ? "rcr" : "ccr"), args, {.device = &hopper()});
+    INFO(account.status().message());
+    REQUIRE(account);
+    return (*account)[TimePart::memory];
+  };
+  CHECK(memory_time(true, 141) > 1.5 * memory_time(true, 129));
+  CHECK(memory_time(false, 141) < 1.3 * memory_time(false, 129));
+}
