@@ -305,6 +305,14 @@ class WithADevice(CommandTest):
                     if "cuBLASLt is not" not in done.err and done.json["cublaslt_version"] is not None:
                         self.assertEqual(done.json["results"][0]["cublaslt_epilogue"], "plain")
 
+    def test_rows_outside_of_groups_keep_what_the_reference_found_there(self):
+        for out in ("s8", "s32", "f32"):
+            for form in (("--form", "masked", "--room", "40"), ("--room", "300")):
+                with self.subTest(out=out, form=form):
+                    done = self.quarry("bench", "grouped_gemm", "4x64x64", "--a", "s8", "--b", "s8:col", "--out", out, "--tokens", "100",
+                                       "--distribution", "even", *form, "--top", "2", "--repeats", "3", "--gap-ms", "0", "--format", "json")
+                    self.assertEqual(done.json["finalists"][0]["left_out"], [])
+
     def test_one_kernel_without_cublaslt(self):
         name = self.quarry("find", "gemm", "64x64x64", "f16", "--format", "names").lines[-1]
         done = self.quarry(*SMALL, "--kernel", name, "--cublaslt", "none", "--repeats", "3", "--gap-ms", "0")
