@@ -44,9 +44,9 @@ constexpr double narrow_span = 0.12;
 constexpr double split_hidden = 0.5;
 constexpr double split_in_pairs = 0.72;
 /// Threads' copies need instructions: cycles for each, of all blocks of a multiprocessor, and of one block
-/// (with the calibration's factor, 0.5). From six problems with lines of four or eight bytes' alignment.
+/// (with the calibration's factor, 0.5). From 13 problems with lines of four or eight bytes' alignment.
 constexpr double thread_copy = 0.6;
-constexpr double thread_copy_alone = 2;
+constexpr double thread_copy_alone = 1.35;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup that multiplies alone, of
 /// one and of two sets of sums (a second block beside it hides all); by two that share a tile, where a block
 /// of K is a stage, and where it is several; more of it in a cluster, whose blocks wait for each other; and

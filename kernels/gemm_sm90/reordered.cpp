@@ -95,8 +95,8 @@ FewOf<Copied, 2> copied_operands(const Layouts& wanted, const GemmProblem& p) {
 
 /// By how much a copy takes longer that is read in words shorter than 16 bytes; and for each four elements of
 /// the rest of a line that is read and makes no piece of 16 bytes, as a share of a piece: they wait for each
-/// other, and all threads of a warp wait for them. From copies of 4096x4097 elements, and of 139 bytes or 20 f16 a line, on
-/// an H200, 2026-11-30.
+/// other, and all threads of a warp wait for them. From copies of 4096x4097 elements, and of 139 bytes or 20
+/// f16 a line, on an H200, 2026-11-30.
 constexpr double by_words = 0.4;
 constexpr double four_of_rest = 6;
 

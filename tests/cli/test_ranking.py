@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = os.path.join(HERE, "../../tools/choice_quality.py")
 TIMES = os.path.join(HERE, "../../registry/device/h200_times.jsonl.xz")
 FRESH_TIMES = os.path.join(HERE, "../../registry/device/h200_fresh_times.jsonl.xz")
+LATER_TIMES = os.path.join(HERE, "../../registry/device/h200_later_times.jsonl.xz")
 GROUP_TIMES = os.path.join(HERE, "../../registry/device/h200_group_times.jsonl.xz")
 
 
@@ -28,6 +29,11 @@ class Ranking(unittest.TestCase):
         done = quality(FRESH_TIMES, "--least", "0.958")  # 0.959 when this was written
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"ranking: chosen / best 0\.9\d\d, .*; 378 problems, 0 of them by the table")
+
+    def test_first_choices_of_problems_that_were_timed_last_are_fast(self):
+        done = quality(LATER_TIMES, "--least", "0.951")  # 0.952 when this was written
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"ranking: chosen / best 0\.9\d\d, .*; 130 problems, 0 of them by the table")
 
     def test_first_choices_of_groups_are_fast(self):
         done = quality(GROUP_TIMES, "--least", "0.98")  # 0.986 of 88 when this was written

@@ -315,9 +315,11 @@ TEST_CASE("reordered operands: copies of lines that are not aligned take longer"
   const double unaligned = first(DType::e4m3, DType::bf16, 4096, 4104, false).predicted_seconds();
   CHECK(unaligned > 1.15 * aligned);
   CHECK(unaligned < 1.4 * aligned);
-  // On an H200: 32.9 us with two copies, 34.3 by gemm_sm80, which reads bytes that are aligned to 8.
+  // On an H200: 32.9 us with two copies, 34.3 by gemm_sm80, which reads bytes that are aligned to 8. Small
+  // ones are copied by the kernel's threads: 5.4 us, gemm_sm80 6.6.
   CHECK(first(DType::s8, DType::s32, 2048, 2056, false).metadata().design.reorders);
-  CHECK(first(DType::s8, DType::s32, 512, 520, false).metadata().family == "gemm_sm80");
+  CHECK_FALSE(first(DType::s8, DType::s32, 512, 520, false).metadata().design.reorders);
+  CHECK(first(DType::s8, DType::s32, 512, 520, false).metadata().design.copy_engine == CopyEngine::cp_async);
 }
 
 TEST_CASE("reordered operands: the rest of a line that is read counts, whatever the lines of the copy",
@@ -328,7 +330,8 @@ TEST_CASE("reordered operands: the rest of a line that is read counts, whatever 
     const GemmArguments args = {.a = view(nullptr, DType::e4m3, {m, k}, 0),
                                 .b = TensorView::column_major(nullptr, DType::e4m3, {k, 16}),
                                 .out = TensorView::row_major(nullptr, DType::bf16, {m, 16})};
-    const Result<Account> account = account_of(kernel_of(a_rows ? "rcr" : "ccr"), args, {.device = &hopper()});
+    const Result<Account> account =
+        account_of(kernel_of(a_rows ? "rcr" : "ccr"), args, {.device = &hopper()});
     INFO(account.status().message());
     REQUIRE(account);
     return (*account)[TimePart::memory];
