@@ -28,7 +28,7 @@ constexpr double shorter_lines = 0.8;
 /// of it and what a tile of 128x256 adds; and where others take their turn (ping_pong).
 constexpr double turn_at_least = 265;
 constexpr double tile_turn = 1050;
-constexpr double hand_over = 200;
+constexpr double hand_over = 140;
 /// By how much device memory takes longer for an output in short lines: of fewer than 64 bytes (narrow boxes,
 /// and 16 rows of a column-major output), of 64, and of fewer than 112; and where a cluster's lines end
 /// within 256 bytes (192 columns of two bytes).
@@ -38,7 +38,7 @@ constexpr double output_below_112 = 0.5;
 constexpr double output_within_256 = 0.22;
 /// The same where the tiles of a cluster have 256 bytes or fewer of each line of the output; half of it where
 /// they have 512, and so on.
-constexpr double narrow_span = 0.12;
+constexpr double narrow_span = 0.16;
 /// The share of the lines of L2 that split lines of the output touch more which counts, where a tile's
 /// neighbours hide some of it, and where none does (ping_pong).
 constexpr double split_hidden = 0.5;
