@@ -137,6 +137,15 @@ SM90_PROBLEMS = (
     ("gemm_sm90_bf16_bf16_f32_f32_rcr_128x128x64_c1x1_s6_cooperative_a8x8", "128x128x256", "--mode", "split_k_parallel",
      "--split-k", "3", "--batch", "6", "--multiprocessors", "1"))
 
+# Gates of a tile whose sums leave few registers, with an addend for each row and for each column.
+SM90_GATES = ("gemm_sm90_bf16_bf16_f32_bf16_rcr_256x192x64_c1x1_s3_cooperative_a8x8",)
+SM90_GATE_PROBLEMS = (("256x384x64", "--mode", "gemm", "--activation", "silu", "--bias", "row"),
+                      ("256x192x64", "--mode", "gemm", "--activation", "gelu_tanh", "--bias", "column"))
+
+# Sums of whole numbers, to outputs of 32 bits and of 8.
+SM90_WHOLE = ("gemm_sm90_s8_s8_s32_s32_rcr_64x32x256_c1x1_s8_one_tile_a16x16", "gemm_sm90_s8_s8_s32_s8_rcr_128x128x128_c1x1_s6_ping_pong_a16x16")
+SM90_WHOLE_PROBLEMS = (("70x48x160", "--activation", "relu", "--clamp=-3:200", "--residual", "s32:row"), ("70x48x160", "--clamp=-300:2000"))
+
 # Groups of each form: kernels with other operands run the same schedule.
 GROUPED = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4",
            "grouped_gemm_simt_e4m3_e5m2_f32_bf16_rcr_64x64x16_t4x4_block_scales")
@@ -289,6 +298,8 @@ STAGES = [
     Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(lane_weights|row_values|weight_zeros|weights|k_groups)\.cuh", SM90_WEIGHTS),
+    # Groups of 32, of which warpgroups that share K tiles leave out some.
+    Stage(rf"{SM90}/(row_values|weights)\.cuh", SM90_WEIGHTS[:1], ("8x64x2304", "--b-scale", "1x32")),
     Stage(rf"{SM90}/(scales|promotion|promotion_ahead|block_sums|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(rf"{SM90}/promotion_ahead\.cuh", SM90_SCALES[6:], SM90_SCALE_ROUNDS),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
@@ -304,6 +315,9 @@ STAGES = [
     Stage(rf"{SM90}/long_slice_list\.cuh", CONV2D_SM90[2:3]),
     Stage(SM90_BY_ENGINE, SM90_FIRST[:1]),
     Stage(SM90_BY_ENGINE, SM90_REST),
+    *(Stage(rf"{SM90}/step_chain\.cuh", SM90_WHOLE[:1], problem) for problem in SM90_WHOLE_PROBLEMS),
+    Stage(rf"{SM90}/(step_chain|step_sums|sums|tile_store|tile_store_unrolled|box_values|box_lanes|addends)\.cuh", SM90_WHOLE),
+    *(Stage(rf"{SM90}/(gates|tile_store)\.cuh", SM90_GATES, problem) for problem in SM90_GATE_PROBLEMS),
     *(Stage(r"kernels/grouped_gemm_sm90/.*", (kernel,), tuple(problem)) for kernel, *problem in GROUPED_SM90_PROBLEMS),
     *(Stage(SM90_BY_ENGINE, (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
     *(Stage(r"kernels/grouped_gemm/reductions\.cuh", GROUPED[:1], problem) for problem in GROUPED_REDUCTIONS),
