@@ -56,6 +56,10 @@ struct MemoryRates {
   double alone_share = 0.42;
   /// By how much clocks_per_byte grows if rows begin in the middle of L2 lines.
   double split_lines = 2.15;
+  /// The same if L2 lines hold several rows that many tiles read: their requests meet there. 64 rows of 16
+  /// bytes that 528 tiles of 64x128 share take 13.4 us on an H200, and 7.0 as rows of 128 bytes. Fitted to
+  /// the choices for 1,039 problems on an H200.
+  double crowded_lines = 8;
   /// Bytes of an operand that stay in L2 while the other operand passes through it: about half of the L2 of
   /// an H200.
   double kept_operand_bytes = 24e6;
@@ -79,8 +83,8 @@ struct LaunchCosts {
   double first = 2.5e-6;
   double next = 1.8e-6;
   /// With overlapping launches (programmatic dependent launch): the time between two launches in addition to
-  /// their work, and the time of the reduction that follows. Fitted to an H200; the reduction
-  /// and cluster_turn again, to the choices for 1,127 problems, 2026-12-01.
+  /// their work, and the time of the reduction that follows. Fitted to an H200; the reduction and
+  /// cluster_turn again, to the choices for 1,127 problems, 2026-12-01.
   double overlapped = 1.7e-6;
   double overlapped_reduction = 8e-6;
   /// From the end of one kernel to the first results of the next one: the least time of a reduction alone.

@@ -146,6 +146,9 @@ struct GemmProfile {
   double split_output = 0;
   /// How much of a copy comes from device memory where that and L2 move as much in the same time.
   double first_scale = 0;
+  /// gemm_sm90: how much the lines of A count where copies are slower than copies of whole lines of L2: 1, 0
+  /// or half.
+  double copied_a = 0.5;
   /// The share of device memory's time, or of the multiprocessors' where that is shorter, that adds to the
   /// other one where very many tiles follow one another. All of it adds where none does.
   double unhidden_memory = 1;

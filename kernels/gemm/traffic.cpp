@@ -8,17 +8,34 @@
 namespace quarry {
 namespace {
 
+constexpr unsigned l2_line = 128;
+
+/// @param stride in elements
+unsigned long long stride_bytes(long long stride, DType type) {
+  return static_cast<unsigned long long>(stride) * static_cast<unsigned>(bits_of(type)) / 8;
+}
+
 /// @param stride in elements, from line to line
 double split_share(long long stride, DType type) {
-  constexpr unsigned line = 128;
-  const auto bytes = static_cast<unsigned long long>(stride) * static_cast<unsigned>(bits_of(type)) / 8;
-  const auto step = static_cast<unsigned>(bytes & (~bytes + 1) & (line - 1));  // a power of two, or 0
+  const unsigned long long bytes = stride_bytes(stride, type);
+  const auto step = static_cast<unsigned>(bytes & (~bytes + 1) & (l2_line - 1));  // a power of two, or 0
   if (step == 0 || step == bytes) return 0;  // in the latter case, lines of L2 hold several
-  return 1 - step * (1.0 / line);
+  return 1 - step * (1.0 / l2_line);
 }
 
 SplitLines split_lines(const ProblemOperand& operand, DType type) {
   return {split_share(operand.matrix.row_stride, type), split_share(operand.matrix.column_stride, type)};
+}
+
+/// Lines that the copy engine moves are multiples of 16 bytes.
+bool are_crowded(long long stride, DType type) {
+  const unsigned long long bytes = stride_bytes(stride, type);
+  return bytes >= 16 && bytes < l2_line;
+}
+
+L2Lines lines_of(const ProblemOperand& operand, DType type) {
+  return {split_lines(operand, type), are_crowded(operand.matrix.row_stride, type),
+          are_crowded(operand.matrix.column_stride, type)};
 }
 
 /// Tiles have at least one element each, and clusters have at most 16 blocks. K is as long at most: some
@@ -82,8 +99,8 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
       problem.expressed || problem.has_scale || problem.epilogue.clamps || problem.has_aux;
   const bool has_activation = problem.epilogue.activation != Activation::identity;
   const bool is_general = matrices > 1 || is_computed;
-  const SplitLines split_a = split_lines(problem.a, problem.types.a);
-  const SplitLines split_b = split_lines(problem.b, problem.types.b);
+  const L2Lines lines_a = lines_of(problem.a, problem.types.a);
+  const L2Lines lines_b = lines_of(problem.b, problem.types.b);
   const bool only_adds = problem.has_c != problem.has_residual && !is_computed && !has_activation;
   return {.inputs = inputs,
           .outputs = outputs,
@@ -94,9 +111,9 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .element = element,
           .has_matrices = matrices > 1,
           .is_bare = !is_general && !has_activation,
-          .has_split_lines = split_a.has_any() || split_b.has_any(),
-          .split_a = split_a,
-          .split_b = split_b,
+          .has_whole_lines = lines_a.are_whole() && lines_b.are_whole(),
+          .lines_a = lines_a,
+          .lines_b = lines_b,
           .split_out = split_lines(problem.out, problem.types.out),
           .has_activation = has_activation,
           .is_general = is_general,

@@ -21,6 +21,19 @@ struct SplitLines {
   double of(Layout layout) const { return layout == Layout::row ? rows : columns; }
 };
 
+/// How an operand's lines lie in lines of L2: the share of split ones, or whether a line of L2 holds several
+/// of them, where its rows are the lines, and where its columns are.
+struct L2Lines {
+  SplitLines split;
+  bool has_crowded_rows = false;
+  bool has_crowded_columns = false;
+
+  bool are_whole() const { return !split.has_any() && !has_crowded_rows && !has_crowded_columns; }
+  bool are_crowded(Layout layout) const {
+    return layout == Layout::row ? has_crowded_rows : has_crowded_columns;
+  }
+};
+
 /// Square roots by which slices of K are balanced.
 struct SplitKRoots {
   static constexpr int least_tile_log2 = 3;
@@ -54,11 +67,11 @@ struct GemmTraffic {
   bool has_matrices = false;
   /// Whether the epilogue stores sums as they are, or with a bias: not is_general, and no activation.
   bool is_bare = false;
-  /// Whether lines of A or B are split.
-  bool has_split_lines = false;
-  SplitLines split_a;
-  SplitLines split_b;
-  /// The same of lines of the output.
+  /// Whether all lines of A and B are whole lines of L2.
+  bool has_whole_lines = true;
+  L2Lines lines_a;
+  L2Lines lines_b;
+  /// The share of split lines of the output.
   SplitLines split_out;
   /// Whether the epilogue has an activation; more than that, and a bias.
   bool has_activation = false;

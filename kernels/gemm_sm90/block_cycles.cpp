@@ -17,9 +17,9 @@ constexpr double tile_overhead = 190;
 constexpr double uneven_width = 0.04;
 /// Least cycles of a K tile for a block, and of each of its instructions: they follow one another. A factor
 /// of the calibration (0.5) goes with them. A block alone on an H200 takes 170 cycles for 64 of K in 16 bits,
-/// 300 for 128, and 520 to 790 for 256, however small its tile is. From 337 random problems.
-constexpr double least_tile = 140;
-constexpr double least_instruction = 56;
+/// 300 for 128, and 520 to 790 for 256, however small its tile is. From the choices for 1,039 problems.
+constexpr double least_tile = 300;
+constexpr double least_instruction = 45;
 /// By how much copies take longer where the lines of an operand's panels have 64 bytes, or fewer. From times
 /// of row-major B on an H100.
 constexpr double lines_of_64 = 0.25;
@@ -103,6 +103,16 @@ double short_lines(const OperandBox& box) {
   return bytes >= 128 ? 1 : bytes == 64 ? 1 + lines_of_64 : 1 + shorter_lines;
 }
 
+/// Bytes of a K tile's operands that a block copies itself; more for short lines.
+struct Copied {
+  double a;
+  double b;
+};
+Copied copied_bytes(const Config& c) {
+  return {short_lines(box_a(c)) * box_a(c).bytes() / c.cluster.n,
+          short_lines(box_b(c)) * box_b(c).bytes() / c.cluster.m};
+}
+
 /// K groups that share least_weights: three hide as much as four (8192x8192 on an H200: one row takes 13.6 us
 /// with three and 14.5 with four, 16 rows 14.9 and 15.4).
 int sharing_groups(const Config& c) { return k_groups(c) == 3 ? 4 : k_groups(c); }
@@ -149,11 +159,15 @@ double least_cycles(const Config& c) {
 }
 
 double copy_cycles(const Config& c, const DeviceRates& rates) {
-  const double a = short_lines(box_a(c)) * box_a(c).bytes() / c.cluster.n;
-  const double b = short_lines(box_b(c)) * box_b(c).bytes() / c.cluster.m;
-  const double way = (a + b) * rates.memory.bulk_copies.clocks_per_byte;
+  const Copied copied = copied_bytes(c);
+  const double way = (copied.a + copied.b) * rates.memory.bulk_copies.clocks_per_byte;
   if (c.copy == CopyEngine::tma) return way;
   return std::max(way, thread_copy * pieces(c));
+}
+
+double weight_of_a(const Config& c) {
+  const Copied copied = copied_bytes(c);
+  return copied.a > copied.b ? 1 : copied.a < copied.b ? 0 : 0.5;
 }
 
 double turn_cycles(const Config& c) {

@@ -21,6 +21,10 @@ double least_cycles(const Config& c);
 /// Cycles to bring a K tile of a block: its share of what the cluster needs, from L2.
 double copy_cycles(const Config& c, const DeviceRates& rates);
 
+/// GemmProfile::copied_a: the lines of the operand count of which a block copies more. A block waits for
+/// both.
+double weight_of_a(const Config& c);
+
 /// Cycles from the last multiplication of a tile to the first of the next one.
 double turn_cycles(const Config& c);
 

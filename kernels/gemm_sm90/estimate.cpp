@@ -9,6 +9,7 @@
 #include "gemm/split_k.hpp"
 #include "gemm/time_parts.hpp"
 #include "gemm_sm90/clusters.hpp"
+#include "gemm_sm90/copy_time.hpp"
 #include "gemm_sm90/step_time.hpp"
 #include "gemm_sm90/store_time.hpp"
 
@@ -76,14 +77,6 @@ inline double first_share(const GemmProfile& kernel, double inputs, double tiles
   return share < copies ? share / copies : 1;
 }
 
-/// Work::copy
-inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic) {
-  if (!traffic.has_split_lines || !kernel.traits.maps_operands) return kernel.memory;
-  const double split =
-      traffic.split_a.of(kernel.traits.layouts.a) + traffic.split_b.of(kernel.traits.layouts.b);
-  return kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split);
-}
-
 [[gnu::always_inline]] inline Work work(const GemmProfile& kernel, const GemmProblem& problem,
                                         const GemmTraffic& traffic) {
   const int tiles_m = tiles_along(problem.m, kernel.traits.tile.m);
@@ -94,7 +87,8 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
   const double inputs = traffic.inputs * second;
   const double first = first_share(kernel, inputs, static_cast<double>(tiles) * k_tiles);
   const double split = traffic.split_out.of(kernel.traits.layouts.out);
-  const double drain = kernel.epilogue_byte * traffic.element * (1 + kernel.split_output * split);
+  const double drain = kernel.epilogue_byte * traffic.element * (1 + kernel.split_output * split) *
+                       stored_share(kernel, problem);
   const double by_lanes = lanes_seconds(kernel, problem);
   return {
       .kernel = kernel,
@@ -109,7 +103,7 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
       .by_lanes = by_lanes,
       .drain = drain,
       .math = kernel.math + (traffic.has_column_scales ? kernel.column_scales : 0),
-      .copy = copy_seconds(kernel, traffic),
+      .copy = copy_seconds(kernel, traffic, tiles_m, tiles_n),
       .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
       .memory = inputs + traffic.outputs * second * kernel.output_lines};
 }

@@ -144,9 +144,9 @@ Result<Reference> BenchOperands::reference_of(const Problem& other) {
 Status BenchOperands::reset(std::size_t tensor) {
   const GuardedTensor& out = host_.tensors()[tensor].tensor;
   const bool is_read = tensor == 0 && !host_.options().in_place.empty();
-  const bool has_groups =
+  const bool has_sizes =
       std::ranges::find(host_.tensors(), Operand::sizes, &NamedTensor::name) != host_.tensors().end();
-  if (!is_read && !has_groups && !out.view().is_pointer_array) return rotating_[tensor].buffer.fill(poison);
+  if (!is_read && !has_sizes && !out.view().is_pointer_array) return rotating_[tensor].buffer.fill(poison);
   host_.reset_outputs();
   return rotating_[tensor].buffer.upload(out.storage(), out.storage_bytes());
 }

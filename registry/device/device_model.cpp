@@ -142,7 +142,7 @@ bool is_complete(const MemoryRates& r) {
                             r.shared_bytes_per_clock,
                             r.partial_sums_speedup,
                             r.copy_share};
-  const double others[] = {r.device_latency, r.split_lines, r.kept_operand_bytes};
+  const double others[] = {r.device_latency, r.split_lines, r.crowded_lines, r.kept_operand_bytes};
   return std::ranges::all_of(above_0, is_rate) && std::ranges::all_of(others, is_rate_or_0);
 }
 

@@ -296,6 +296,7 @@ TEST_CASE("a model whose sizes or rates make no sense is refused, and the least 
     refused([](DeviceModel& m) -> double& { return m.rates.calibration.mma.math; }, rate);
   }
   refused([](DeviceModel& m) -> double& { return m.rates.memory.split_lines; }, infinite);
+  refused([](DeviceModel& m) -> double& { return m.rates.memory.crowded_lines; }, infinite);
   DeviceModel least = h200;
   least.multiprocessors = least.blocks_per_multiprocessor = least.registers_per_thread = 1;
   least.registers_per_multiprocessor = 1 << 14;

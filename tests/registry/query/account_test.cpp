@@ -102,6 +102,27 @@ TEST_CASE("accounts: the fewer blocks of gemm_sm90, the better math, copies and 
   CHECK(many > 5);
 }
 
+TEST_CASE("accounts: copies of rows that share lines of L2 are slow where many tiles read them") {
+  const FindOptions options = on(test::device_named("h200"), SIZE_MAX);
+  const Filter filter =
+      *Filter::parse("name == gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x256x128_c1x1_s4_ping_pong_a16x16");
+  // Seconds to copy the one K tile of each output tile.
+  const auto copies = [&](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ld) {
+    GemmArguments args = test::plain_problem(m, n, k, DType::e4m3);
+    args.a = TensorView::row_major(nullptr, DType::e4m3, {m, k}, ld);
+    args.b = TensorView::column_major(nullptr, DType::e4m3, {k, n}, ld);
+    args.out = TensorView::row_major(nullptr, DType::bf16, {m, n});
+    const CandidateList found = get_kernels(args, filter, options);
+    REQUIRE(found.size() == 1);
+    return (*account_of(found.front(), args, options))[TimePart::copies];
+  };
+  // Rows of 16 bytes: of the 256 columns of B each tile of 64x256 copies most. 76 tiles share them.
+  const double crowded = copies(4838, 2048, 16, 16);
+  CHECK(crowded > 5 * copies(4838, 2048, 16, 128));
+  CHECK(crowded > 5 * copies(4838, 2048, 128, 128));
+  CHECK(crowded > 5 * copies(64, 2048, 16, 16));  // each row of B is read by one tile
+}
+
 TEST_CASE("accounts: limits of well-known problems") {
   const DeviceModel device = test::device_named("h200");
   const auto limit = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
