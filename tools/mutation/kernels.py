@@ -266,6 +266,7 @@ STAGES = [
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
     Stage(rf"{SM90}/(expression|wide_store)\.cuh", GROUPED_WIDE_SM90),
+    Stage(rf"{SM90}/(box_values|tile_store_unrolled)\.cuh", GROUPED_SM90),
     # A warpgroup without a row goes through many stages.
     Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2], ("8x200x3000", "--sizes", "50,50,50,50,1,2,3,4", "--sizes-are", "counts")),
     Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2]),
@@ -297,11 +298,13 @@ STAGES = [
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
-    Stage(rf"{SM90}/(lane_weights|row_values|weight_zeros|weights|k_groups)\.cuh", SM90_WEIGHTS),
-    # Groups of 32, of which warpgroups that share K tiles leave out some.
-    Stage(rf"{SM90}/(row_values|weights)\.cuh", SM90_WEIGHTS[:1], ("8x64x2304", "--b-scale", "1x32")),
-    Stage(rf"{SM90}/(scales|promotion|promotion_ahead|block_sums|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
+    Stage(rf"{SM90}/(lane_weights|row_values|warp_columns|weight_zeros|weights|k_groups|pipeline)\.cuh", SM90_WEIGHTS),
+    # Groups of which warpgroups that share K tiles leave out some: of 32, and with zero points of 128.
+    Stage(rf"{SM90}/(row_values|weights|pipeline)\.cuh", SM90_WEIGHTS[:1], ("8x64x3584", "--b-scale", "1x32", "--mode", "gemm")),
+    Stage(rf"{SM90}/weight(s|_zeros)\.cuh", SM90_WEIGHTS[2:3], ("20x64x2304", "--b-scale", "1x128", "--b-zero", "u8", "--mode", "gemm")),
+    Stage(rf"{SM90}/(scales|promotion|promotion_ahead|block_sums|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer|expression)\.cuh", SM90_SCALES),
     Stage(rf"{SM90}/promotion_ahead\.cuh", SM90_SCALES[6:], SM90_SCALE_ROUNDS),
+    Stage(rf"{SM90}/expression\.cuh", SM90_SCALES[4:5], ("70x128x256", "--a-scale", "1x128", "--b-scale", "128x128", "--epilogue", "out = relu(sum)")),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST),
