@@ -100,6 +100,11 @@ SM90_SCALES = ("gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x32x128_c1x1_s8_one_tile_a16x
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s7_ping_pong_a16x16_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c1x1_s5_cooperative_a16x16_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x1_s3_cooperative_a16x16_block_scales")
+# Scales of each column: of sums in one set that leave registers for them, by blocks that share operands.
+SM90_COLUMN_SCALES = ("gemm_sm90_e4m3_e4m3_f32_f16_rcr_128x128x128_c2x1_s6_cooperative_a16x16_block_scales", "128x128x1040",
+                      "--a-scale", "1x128", "--b-scale", "1x128", "--mode", "gemm")
+# Gated pairs, whose columns have scales of their own where pairs lie in halves.
+SM90_GATED_SCALES = (SM90_SCALES[4], "64x384x208", "--a-scale", "1x128", "--b-scale", "128x128", "--epilogue", "out = silu(gate(sum)) * up(sum)")
 # As many blocks of K as three rounds of the ring: scales are read ahead of their turn in each.
 SM90_SCALE_ROUNDS = ("128x64x1040", "--a-scale", "1x128", "--b-scale", "128x128", "--mode", "gemm")
 # Weights of half a byte and of a byte, with zero points and without, and warpgroups that share K tiles.
@@ -141,6 +146,16 @@ SM90_PROBLEMS = (
 SM90_GATES = ("gemm_sm90_bf16_bf16_f32_bf16_rcr_256x192x64_c1x1_s3_cooperative_a8x8",)
 SM90_GATE_PROBLEMS = (("256x384x64", "--mode", "gemm", "--activation", "silu", "--bias", "row"),
                       ("256x192x64", "--mode", "gemm", "--activation", "gelu_tanh", "--bias", "column"))
+SM90_PING_PONG = "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x192x64_c1x1_s4_ping_pong_a8x8"
+# Other stores of such tiles: an addend beside what the engine fetches, in steps of half a box; activations of f32, whole numbers, bytes.
+SM90_CROWDED = (
+    (SM90_GATES[0], "256x384x64", "--mode", "gemm", "--bias", "row", "--residual", "bf16:row", "--multiprocessors", "1"),
+    ("gemm_sm90_bf16_bf16_f32_f32_rrr_256x192x64_c1x1_s3_cooperative_a8x8", "256x192x64", "--mode", "gemm", "--activation", "silu", "--bias", "row"),
+    ("gemm_sm90_s8_s8_s32_s32_rcr_256x160x128_c1x2_s4_cooperative_a16x16", "256x320x64", "--mode", "gemm", "--activation", "relu"),
+    ("gemm_sm90_s8_s8_s32_s8_rcr_256x160x128_c1x2_s4_cooperative_a16x16", "256x320x64", "--mode", "gemm", "--activation", "relu"),
+    # Two tiles a warpgroup, with more boxes than buffers: what is fetched follows what is stored, in the short way and in the long one.
+    (SM90_PING_PONG, "128x768x64", "--mode", "gemm", "--residual", "bf16:row", "--multiprocessors", "1"),
+    (SM90_PING_PONG, "128x768x64", "--mode", "gemm", "--residual", "bf16:row", "--activation", "silu", "--multiprocessors", "1"))
 
 # Sums of whole numbers, to outputs of 32 bits and of 8.
 SM90_WHOLE = ("gemm_sm90_s8_s8_s32_s32_rcr_64x32x256_c1x1_s8_one_tile_a16x16", "gemm_sm90_s8_s8_s32_s8_rcr_128x128x128_c1x1_s6_ping_pong_a16x16")
@@ -166,6 +181,13 @@ GROUPED_SM90_PROBLEMS = (
     (GROUPED_SM90[1], "2x264x40", "--tokens", "2200", "--distribution", "one"),
     (GROUPED_SM90[0], "33x40x40", "--tokens", "90", "--distribution", "even", "--room", "120", "--outside", "zero"),
     (GROUPED_SM90[0], "4x40x40", "--sizes", "60,70,80,90", "--sizes-are", "counts", "--room", "150", "--wrong-sizes", "clamp"))
+# Tiles behind whose rows those of another group follow: pairs that have an addend for each column, or for each row; and the long way.
+GROUPED_SM90_CUT = tuple((GROUPED_SM90[0], "3x200x40", "--sizes", "30,100,50", "--sizes-are", "counts", *epilogue)
+                         for epilogue in (("--bias", "column"), ("--bias", "row"), ("--activation", "silu")))
+# Groups of columns of which the last one is cut, in the middle of a pair: its values without sums would count. Of several tiles a warpgroup.
+SM90_COLUMN_GROUPS = ("gemm_sm90_bf16_bf16_f32_bf16_rcr_64x128x64_c1x1_s8_ping_pong_a8x8", "72x399x64", "--mode", "gemm", "--multiprocessors", "1",
+                      "--epilogue", "z = exp((sum + v) * 0.01) + w; s = group_sum(z); out = z / s; t = row_sum(z)",
+                      "--with", "v=f32:per_column,w=f32:row,s=f32:row")
 # Reductions over more groups than a warp has lanes, of each form.
 GROUPED_REDUCTIONS = tuple(
     (extents, *form, "--epilogue", reductions)
@@ -269,8 +291,13 @@ STAGES = [
     Stage(rf"{SM90}/(box_values|tile_store_unrolled)\.cuh", GROUPED_SM90),
     # A warpgroup without a row goes through many stages.
     Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2], ("8x200x3000", "--sizes", "50,50,50,50,1,2,3,4", "--sizes-are", "counts")),
+    Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2], ("8x200x6000", "--sizes", "50,50,50,50,1,2,3,4", "--sizes-are", "counts", "--copies", "early")),
     Stage(rf"{SM90}/kernel\.cuh", GROUPED_SM90[1:2]),
     Stage(rf"{SM90}/wide_store\.cuh", LIST_SM90),
+    Stage(rf"{SM90}/(wide_store|expression_vectors)\.cuh", SM90_COLUMN_GROUPS[:1], SM90_COLUMN_GROUPS[1:]),
+    # A tile of two groups, of which the second one does not exist.
+    Stage(rf"{SM90}/wide_store\.cuh", ("gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c1x1_s4_cooperative_a8x8",),
+          ("72x128x64", "--mode", "gemm", "--epilogue", "s = group_max(sum); out = sum * s", "--with", "s=f32:row")),
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list_simt/.*", LIST_SCALES),
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
@@ -300,10 +327,21 @@ STAGES = [
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(lane_weights|row_values|warp_columns|weight_zeros|weights|k_groups|pipeline)\.cuh", SM90_WEIGHTS),
     # Groups of which warpgroups that share K tiles leave out some: of 32, and with zero points of 128.
-    Stage(rf"{SM90}/(row_values|weights|pipeline)\.cuh", SM90_WEIGHTS[:1], ("8x64x3584", "--b-scale", "1x32", "--mode", "gemm")),
+    Stage(rf"{SM90}/(row_values|weights|pipeline|kernel)\.cuh", SM90_WEIGHTS[:1],
+          ("8x64x3584", "--b-scale", "1x32", "--mode", "gemm", "--residual", "bf16:row")),
+    # K ends with a group, in the middle of a tile.
+    Stage(rf"{SM90}/weights\.cuh", SM90_WEIGHTS[:1], ("20x64x384", "--a-scale", "1x32", "--b-scale", "1x32", "--mode", "gemm")),
+    # Slices that warpgroups share, and blocks of a cluster add up.
+    Stage(rf"{SM90}/kernel\.cuh", SM90_WEIGHTS[2:3],
+          ("20x64x2304", "--b-scale", "1x128", "--b-zero", "u8", "--mode", "split_k_cluster", "--split-k", "2")),
     Stage(rf"{SM90}/weight(s|_zeros)\.cuh", SM90_WEIGHTS[2:3], ("20x64x2304", "--b-scale", "1x128", "--b-zero", "u8", "--mode", "gemm")),
     Stage(rf"{SM90}/(scales|promotion|promotion_ahead|block_sums|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer|expression)\.cuh", SM90_SCALES),
     Stage(rf"{SM90}/promotion_ahead\.cuh", SM90_SCALES[6:], SM90_SCALE_ROUNDS),
+    Stage(rf"{SM90}/(promotion|pipeline)\.cuh", SM90_COLUMN_SCALES[:1], SM90_COLUMN_SCALES[1:]),
+    # Columns that are no multiple of a warp's lanes.
+    Stage(rf"{SM90}/scales\.cuh", ("gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x112x128_c2x1_s9_one_tile_a16x16_block_scales",),
+          ("64x224x2048", *SM90_COLUMN_SCALES[2:])),
+    Stage(rf"{SM90}/(kernel|scales|tensor_producer)\.cuh", SM90_GATED_SCALES[:1], SM90_GATED_SCALES[1:]),
     Stage(rf"{SM90}/expression\.cuh", SM90_SCALES[4:5], ("70x128x256", "--a-scale", "1x128", "--b-scale", "128x128", "--epilogue", "out = relu(sum)")),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
@@ -318,9 +356,12 @@ STAGES = [
     Stage(rf"{SM90}/long_slice_list\.cuh", CONV2D_SM90[2:3]),
     Stage(SM90_BY_ENGINE, SM90_FIRST[:1]),
     Stage(SM90_BY_ENGINE, SM90_REST),
+    # Partial sums of lines that end within a pair.
+    Stage(rf"{SM90}/step\.cuh", SM90_FIRST[:1], ("70x41x520", "--mode", "split_k_parallel", "--split-k", "2")),
     *(Stage(rf"{SM90}/step_chain\.cuh", SM90_WHOLE[:1], problem) for problem in SM90_WHOLE_PROBLEMS),
     Stage(rf"{SM90}/(step_chain|step_sums|sums|tile_store|tile_store_unrolled|box_values|box_lanes|addends)\.cuh", SM90_WHOLE),
     *(Stage(rf"{SM90}/(gates|tile_store)\.cuh", SM90_GATES, problem) for problem in SM90_GATE_PROBLEMS),
+    *(Stage(rf"{SM90}/tile_store\.cuh", (kernel,), tuple(problem)) for kernel, *problem in SM90_CROWDED + GROUPED_SM90_CUT),
     *(Stage(r"kernels/grouped_gemm_sm90/.*", (kernel,), tuple(problem)) for kernel, *problem in GROUPED_SM90_PROBLEMS),
     *(Stage(SM90_BY_ENGINE, (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
     *(Stage(r"kernels/grouped_gemm/reductions\.cuh", GROUPED[:1], problem) for problem in GROUPED_REDUCTIONS),
