@@ -366,6 +366,8 @@ STAGES = [
     *(Stage(SM90_BY_ENGINE, (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
     *(Stage(r"kernels/grouped_gemm/reductions\.cuh", GROUPED[:1], problem) for problem in GROUPED_REDUCTIONS),
     Stage(r"kernels/grouped_gemm_sm90/(kernel|sources)\.cuh", GROUPED_SM90_SCALES),
+    # A list that the warp walks which copies, and hands over to those that multiply.
+    Stage(rf"{SM90}/tensor_producer\.cuh", LIST_SM90[:1], ("200x300x200,3x270x130",)),
 ]
 
 

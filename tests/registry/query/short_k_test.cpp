@@ -1,5 +1,5 @@
 // First choices for products with short K, as times on an H200 have them
-// (registry/device/h200_last_times.jsonl.xz).
+// (registry/device/h200_random_3_times.jsonl.xz).
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 #include "support/registry_problems.hpp"
